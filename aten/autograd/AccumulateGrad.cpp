@@ -8,35 +8,24 @@
 #include <generated/ops/empty_strided.h>
 
 #include <algorithm>
-#include <limits>
+#include <mutex>
 
 namespace at::inline oploom_v1::autograd {
 
-// The highest sequence number: leaves are served first, which frees gradients early.
-AccumulateGrad::AccumulateGrad(Tensor variable)
-    : Node(std::numeric_limits<uint64_t>::max()), variable(std::move(variable)) {
-  add_input_metadata(this->variable);
+AccumulateGrad::AccumulateGrad(const Tensor& leaf)
+    : Node(leaf.unsafeGetTensorImpl()),
+      variable(TensorBase::ImplPtr::reclaim(leaf.unsafeGetTensorImpl())) {
+  add_input_metadata(leaf);
 }
 
-void AccumulateGrad::release_resources() {
-  // The variable refers to this node weakly: kept any longer, the two would keep each other.
-  variable.reset();
-  if (OPLOOM_UNLIKELY(has_hooks())) Node::release_resources();  // there is nothing else
-}
-
-void AccumulateGrad::begin_again(const Tensor& leaf) {
-  variable = leaf;
-  const InputMetadata& known = input_metadata(0);
-  const bool same = known.dtype == leaf.scalar_type() && known.device == leaf.device() &&
-                    leaf.sizes() == c10::IntArrayRef(known.sizes);
-  if (!same) set_input_metadata(0, leaf);
-}
+AccumulateGrad::~AccumulateGrad() { const_cast<Tensor&>(variable).unsafeReleaseTensorImpl(); }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   Tensor fresh = std::move(grads[0]);
   if (!fresh.defined() || !variable.requires_grad()) return {};
-  const std::lock_guard lock(mutex_);
-  accumulate(variable, materialize_autograd_meta(variable)->grad_, std::move(fresh));
+  AutogradMeta* meta = get_autograd_meta(variable);
+  const std::lock_guard lock(meta->grad_mutex_);
+  accumulate(variable, meta->grad_, std::move(fresh));
   return {};
 }
 

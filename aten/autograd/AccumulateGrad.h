@@ -4,32 +4,32 @@
 
 #include <aten/autograd/AutogradMeta.h>
 
-#include <mutex>
-
 namespace at::inline oploom_v1::autograd {
 
 // Adds the gradient to variable.grad(). The first gradient is taken over without a copy when nobody
 // else holds it. Graphs that share a leaf may run backward in several threads at once.
+//
+// A leaf has one for each shape, dtype and device in which it was recorded, in a list that only
+// grows: nearly always a single one.
 class OPLOOM_API AccumulateGrad final : public Node {
  public:
-  explicit AccumulateGrad(Tensor variable);
+  explicit AccumulateGrad(const Tensor& leaf);
+  ~AccumulateGrad() override;
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "AccumulateGrad"; }
-  bool is_accumulate_grad() const override { return true; }
 
-  // After the last owner has gone: the node is used again for the same leaf, which may have been
-  // resized since.
-  void begin_again(const Tensor& leaf);
+  // Whether the leaf still is as it was when this node was made.
+  bool fits(const Tensor& leaf) const {
+    const InputMetadata& known = input_metadata(0);
+    return known.dtype == leaf.scalar_type() && known.device == leaf.device() &&
+           leaf.sizes() == c10::IntArrayRef(known.sizes);
+  }
 
   // Adds `fresh` to `grad`, which may be undefined; see above.
   static void accumulate(const Tensor& variable, Tensor& grad, Tensor&& fresh);
 
-  Tensor variable;
-
- private:
-  void release_resources() override;
-
-  std::mutex mutex_;  // held while the gradient changes
+  const Tensor variable;  // the leaf, not counted
+  AccumulateGrad* next = nullptr;
 };
 
 // Stands for an operation without a derivative, and says so when a gradient arrives.

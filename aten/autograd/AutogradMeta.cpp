@@ -25,6 +25,8 @@ Factory factory;
 }  // namespace
 
 AutogradMeta::~AutogradMeta() {
+  AccumulateGrad* accumulator = accumulator_.load(std::memory_order_relaxed);
+  while (accumulator != nullptr) delete std::exchange(accumulator, accumulator->next);
   if (grad_fn_) Node::bury(std::move(grad_fn_));
 }
 
@@ -65,46 +67,69 @@ const c10::intrusive_ptr<Node>& grad_fn(const Tensor& tensor) {
   return meta->grad_fn_;
 }
 
-c10::intrusive_ptr<Node> grad_accumulator(const Tensor& tensor) {
-  AutogradMeta* meta = get_autograd_meta(tensor);
-  if (meta == nullptr || !meta->requires_grad_) return {};
-  bool locked = false;
-  while (!c10::compare_exchange(meta->accumulator_lock_, locked, true, std::memory_order_acquire)) {
-    locked = false;
-  }
-  c10::intrusive_ptr<Node> result = meta->grad_accumulator_.lock();
-  if (!result) {
-    result = meta->grad_accumulator_.revive();
-    if (result) {
-      static_cast<AccumulateGrad&>(*result).begin_again(tensor);
-    } else {
-      result = make_node<AccumulateGrad>(tensor);
-      meta->grad_accumulator_ = c10::weak_intrusive_ptr<Node>(result);
+namespace {
+
+// The first of the nodes from `first` on that fits; null if there is none.
+OPLOOM_ALWAYS_INLINE AccumulateGrad* find_accumulator(AccumulateGrad* first, const Tensor& leaf) {
+  while (first != nullptr && OPLOOM_UNLIKELY(!first->fits(leaf))) first = first->next;
+  return first;
+}
+
+// Threads may record operations on one leaf at the same time, and must find the same node.
+OPLOOM_COLD AccumulateGrad* make_accumulator(const Tensor& leaf, AutogradMeta& meta) {
+  auto fresh = std::make_unique<AccumulateGrad>(leaf);
+  AccumulateGrad* first = meta.accumulator_.load(std::memory_order_acquire);
+  for (;;) {
+    if (AccumulateGrad* found = find_accumulator(first, leaf); found != nullptr) return found;
+    fresh->next = first;
+    if (meta.accumulator_.compare_exchange_strong(first, fresh.get(), std::memory_order_acq_rel,
+                                                  std::memory_order_acquire)) {
+      return fresh.release();
     }
   }
-  meta->accumulator_lock_.store(false, std::memory_order_release);
-  return result;
 }
 
-Edge gradient_edge(const Tensor& tensor) {
+OPLOOM_ALWAYS_INLINE Edge edge_to(const Tensor& tensor) {
   AutogradMeta* meta = get_autograd_meta(tensor);
   if (meta == nullptr) return Edge();
-  if (const auto& function = grad_fn(tensor)) return Edge(function, meta->output_nr_);
-  return Edge(grad_accumulator(tensor), 0);
+  if (OPLOOM_UNLIKELY(meta->is_view_)) update_view_grad_fn(tensor, static_cast<ViewMeta*>(meta));
+  if (meta->grad_fn_) return Edge(NodePtr(meta->grad_fn_.get()), meta->output_nr_);
+  if (!meta->requires_grad_) return Edge();
+  AccumulateGrad* node =
+      find_accumulator(meta->accumulator_.load(std::memory_order_acquire), tensor);
+  if (OPLOOM_UNLIKELY(node == nullptr)) node = make_accumulator(tensor, *meta);
+  return Edge(NodePtr(node), 0);
 }
 
-void set_gradient_edge(const Tensor& tensor, Edge edge) {
+// Makes `tensor` output `output_nr` of `function`.
+void set_grad_fn(const Tensor& tensor, c10::intrusive_ptr<Node>&& function, uint32_t output_nr) {
   AutogradMeta* meta = get_autograd_meta(tensor);
-  if (meta == nullptr) {
+  if (OPLOOM_LIKELY(meta == nullptr)) {
     tensor.unsafeGetTensorImpl()->set_autograd_meta(
-        new AutogradMeta(std::move(edge.function), edge.input_nr, tensor._version()));
+        new AutogradMeta(std::move(function), output_nr, tensor._version()));
     return;
   }
   // The old node may die here, and with it much of a graph.
-  c10::intrusive_ptr<Node> old = std::exchange(meta->grad_fn_, std::move(edge.function));
-  meta->output_nr_ = edge.input_nr;
+  c10::intrusive_ptr<Node> old = std::exchange(meta->grad_fn_, std::move(function));
+  meta->output_nr_ = output_nr;
   meta->history_version_ = tensor._version();
   Node::bury(std::move(old));
+}
+
+}  // namespace
+
+Edge gradient_edge(const Tensor& tensor) { return edge_to(tensor); }
+void add_edge(Node& node, const Tensor& tensor) { node.add_next_edge(edge_to(tensor)); }
+
+void set_gradient_edge(const Tensor& tensor, Edge edge) {
+  set_grad_fn(tensor, std::move(edge.function).release(), edge.input_nr);
+}
+
+void set_history(const Tensor& output, c10::intrusive_ptr<Node> function) {
+  const uint32_t nr = function->add_input_metadata(output);
+  if (output.defined() && is_differentiable_type(output.scalar_type())) {
+    set_grad_fn(output, std::move(function), nr);
+  }
 }
 
 Tensor without_history(const Tensor& tensor) {

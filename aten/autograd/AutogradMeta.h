@@ -5,12 +5,14 @@
 #include <aten/autograd/Node.h>
 #include <aten/autograd/Tangent.h>
 #include <c10/core/TensorImpl.h>
+#include <c10/util/LightMutex.h>
 
 #include <atomic>
 #include <memory>
 
 namespace at::inline oploom_v1::autograd {
 
+class AccumulateGrad;
 struct ViewMeta;
 
 // Made when a tensor first needs it: an output of a recorded operation, a leaf that requires grad,
@@ -30,9 +32,8 @@ struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   // The node that this tensor is output `output_nr_` of; null for a leaf. For a view it can be out
   // of date: read it with autograd::grad_fn().
   c10::intrusive_ptr<Node> grad_fn_;
-  // The node that accumulates into grad_; leaves only. It owns the tensor, so the tensor does not
-  // own it: the graph does.
-  c10::weak_intrusive_ptr<Node> grad_accumulator_;
+  // The nodes that accumulate into grad_; leaves only.
+  std::atomic<AccumulateGrad*> accumulator_{nullptr};  // owned
   // In forward mode; see Note [Tangents] in ForwardAD.h.
   c10::intrusive_ptr<TangentSlot> tangent_;
   // Hooks of a leaf, which survive its accumulator.
@@ -42,8 +43,7 @@ struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   bool requires_grad_ = false;    // only true for leaves
   bool retains_grad_ = false;
   const bool is_view_ = false;
-  // Guards grad_accumulator_: threads may record operations on one leaf at the same time.
-  std::atomic<bool> accumulator_lock_{false};
+  c10::LightMutex grad_mutex_;  // held while an accumulator changes grad_
 
  protected:
   explicit AutogradMeta(bool is_view) : is_view_(is_view) {}
@@ -99,12 +99,15 @@ inline bool is_differentiable_type(ScalarType type) {
 
 // The node that `tensor` is an output of, up to date; null for a leaf.
 OPLOOM_API const c10::intrusive_ptr<Node>& grad_fn(const Tensor& tensor);
-// The node that accumulates the gradient of a leaf; null when it requires none.
-OPLOOM_API c10::intrusive_ptr<Node> grad_accumulator(const Tensor& tensor);
 // Where the gradient of `tensor` goes: its grad_fn, its accumulator, or nowhere.
 OPLOOM_API Edge gradient_edge(const Tensor& tensor);
+// Adds that as the next edge of `node`.
+OPLOOM_API void add_edge(Node& node, const Tensor& tensor);
 // Makes `tensor` output `edge.input_nr` of `edge.function`.
 OPLOOM_API void set_gradient_edge(const Tensor& tensor, Edge edge);
+// Makes `output` the next output of `function`. Integers, which have no gradient, only take the
+// number.
+OPLOOM_API void set_history(const Tensor& output, c10::intrusive_ptr<Node> function);
 
 inline bool is_leaf(const Tensor& tensor) {
   return get_autograd_meta(tensor) == nullptr || !grad_fn(tensor);

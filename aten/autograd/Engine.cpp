@@ -114,7 +114,7 @@ void call_tensor_hooks(const std::vector<NodeHooks::OnOutput>& hooks, variable_l
 }
 
 void call_pre_hooks(Node& node, variable_list& grads) {
-  if (node.is_accumulate_grad()) {
+  if (node.leaf() != nullptr) {
     const AutogradMeta* meta = get_autograd_meta(static_cast<AccumulateGrad&>(node).variable);
     if (meta != nullptr && meta->hooks_ != nullptr) {
       call_tensor_hooks(meta->hooks_->tensor_hooks, grads);
@@ -310,7 +310,7 @@ class GraphTask {
     variable_list grads = std::move(state.buffer);
     state.buffer.clear();
     if (grads.empty()) grads.resize(node.num_inputs());
-    if (OPLOOM_UNLIKELY(node.has_hooks() || node.is_accumulate_grad())) call_pre_hooks(node, grads);
+    if (OPLOOM_UNLIKELY(node.has_hooks() || node.leaf() != nullptr)) call_pre_hooks(node, grads);
     if (OPLOOM_UNLIKELY(selective_)) {
       capture(state, grads);
       // Nothing below it is needed, or it would have to run.

@@ -3,6 +3,7 @@
 #include <generated/ops/zeros.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -41,18 +42,23 @@ void Node::bury(c10::intrusive_ptr<Node>&& node) noexcept {
   dying.at_work = false;
 }
 
-void Node::bury_edges() noexcept {
-  for (Edge& edge : next_edges_) bury(std::move(edge.function));
+void NodePtr::drop() noexcept {
+  if (c10::TensorImpl* leaf = node_->leaf(); leaf != nullptr) {
+    c10::intrusive_ptr<c10::TensorImpl>::reclaim(leaf).reset();
+  } else {
+    Node::bury(c10::intrusive_ptr<Node>::reclaim(node_));
+  }
 }
 
-Node::~Node() {
-  bury_edges();
-  delete hooks_;
-}
+// The highest sequence number: leaves are served first, which frees gradients early.
+Node::Node(c10::TensorImpl* leaf)
+    : sequence_nr_(std::numeric_limits<uint64_t>::max()), leaf_(leaf) {}
+
+Node::~Node() { delete hooks_; }
 
 void Node::release_resources() {
   release_variables();
-  bury_edges();
+  next_edges_.clear();
   delete std::exchange(hooks_, nullptr);
 }
 

@@ -4,6 +4,7 @@
 
 #include <c10/core/Device.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/TensorImpl.h>
 #include <c10/util/DimVector.h>
 #include <c10/util/ObjectPool.h>
 #include <c10/util/SharedFunction.h>
@@ -28,11 +29,48 @@ extern OPLOOM_API constinit thread_local const GraphTask* selective_task OPLOOM_
 // which covers nearly every operator.
 using variable_list = c10::SmallVector<Tensor, 3>;
 
+// An owner of a node; see Note [Ownership of the graph].
+class NodePtr {
+ public:
+  NodePtr() noexcept = default;
+  // Of any class of nodes, except that of a leaf.
+  template <class T>
+  NodePtr(c10::intrusive_ptr<T> node) noexcept : node_(node.release()) {}
+  NodePtr(const NodePtr& other) noexcept : NodePtr(other.node_) {}
+  NodePtr(NodePtr&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  NodePtr& operator=(NodePtr other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~NodePtr() {
+    if (node_ != nullptr) drop();
+  }
+  // A further owner.
+  explicit NodePtr(Node* node) noexcept : node_(node) {
+    if (node_ != nullptr) retain();
+  }
+
+  Node* get() const noexcept { return node_; }
+  Node* operator->() const noexcept { return node_; }
+  Node& operator*() const noexcept { return *node_; }
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+  // Hands over a node that is no leaf's.
+  c10::intrusive_ptr<Node> release() && noexcept {
+    return c10::intrusive_ptr<Node>::reclaim(std::exchange(node_, nullptr));
+  }
+
+ private:
+  inline void retain() const noexcept;
+  OPLOOM_API void drop() noexcept;
+
+  Node* node_ = nullptr;
+};
+
 // Input `input_nr` of `function`: the slot that a gradient is added to. An invalid edge is one
 // whose gradient nobody wants.
 struct Edge {
   Edge() noexcept = default;
-  Edge(c10::intrusive_ptr<Node> function, uint32_t input_nr) noexcept
+  Edge(NodePtr function, uint32_t input_nr) noexcept
       : function(std::move(function)), input_nr(input_nr) {}
 
   bool is_valid() const noexcept { return function.get() != nullptr; }
@@ -40,7 +78,7 @@ struct Edge {
     return a.function.get() == b.function.get() && a.input_nr == b.input_nr;
   }
 
-  c10::intrusive_ptr<Node> function;
+  NodePtr function;
   uint32_t input_nr = 0;
 };
 using edge_list = c10::SmallVector<Edge, 3>;
@@ -95,13 +133,16 @@ struct NodeHooks {
 // (next_edges_) and what it saved. A node never owns its own outputs: an output that is saved is
 // saved without its history. So a graph dies with the last output that leads to it.
 //
+// The nodes that accumulate into a leaf belong to the leaf (AutogradMeta::accumulator_) and live as
+// long. Whoever holds one by a NodePtr, as edges do, owns the leaf: that is one count where the
+// node and the leaf each had one, and nothing is made or freed when a graph begins or ends.
+//
 // A chain of a million nodes must not be destroyed by a million nested destructors. A destructor
 // therefore never drops the last reference to another node itself: it hands it to bury(), which
 // keeps a list of the dying and works it off in the outermost destructor.
 class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObject<Node> {
  public:
   Node() : sequence_nr_(next_sequence_nr()) {}
-  explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
   ~Node() override;
@@ -116,8 +157,8 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
   // Whether apply() is ours and calls operators on its gradients and saved tensors alone. Where no
   // graph of the backward pass is wanted, the engine then spares these calls the recording layer.
   virtual bool is_builtin() const { return false; }
-  // Set for the nodes that leaves accumulate into.
-  virtual bool is_accumulate_grad() const { return false; }
+  // The leaf whose gradient arrives here; null for all others. It owns this node.
+  c10::TensorImpl* leaf() const { return leaf_; }
 
   variable_list operator()(variable_list&& grads) { return apply(std::move(grads)); }
 
@@ -135,9 +176,6 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
   }
   uint32_t num_inputs() const { return static_cast<uint32_t>(input_metadata_.size()); }
   const InputMetadata& input_metadata(size_t index) const { return input_metadata_[index]; }
-  void set_input_metadata(size_t index, const Tensor& output) {
-    input_metadata_[index] = InputMetadata(output);
-  }
   void clear_input_metadata() { input_metadata_.clear(); }
 
   // ---- Inputs of the operation: where gradients go ----
@@ -174,6 +212,7 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
   static void bury(c10::intrusive_ptr<Node>&& node) noexcept;
 
  protected:
+  explicit Node(c10::TensorImpl* leaf);
   void release_resources() override;
 
  private:
@@ -181,11 +220,11 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
 
   static uint64_t next_sequence_nr();
   bool task_wants(size_t index) const;
-  void bury_edges() noexcept;
 
   const uint64_t sequence_nr_;
   edge_list next_edges_;
   c10::SmallVector<InputMetadata, 1> input_metadata_;
+  c10::TensorImpl* const leaf_ = nullptr;
   NodeHooks* hooks_ = nullptr;  // owned; most nodes have none
   // The backward pass that is under way here, if any, and its notes about this node. A second pass
   // that comes across (from a hook, or in another thread) keeps its notes elsewhere.
@@ -194,6 +233,14 @@ class OPLOOM_API Node : public c10::intrusive_ptr_target, public c10::PooledObje
   // Links the dying; see bury().
   Node* next_dying_ = nullptr;
 };
+
+inline void NodePtr::retain() const noexcept {
+  if (c10::TensorImpl* leaf = node_->leaf(); leaf != nullptr) {
+    c10::intrusive_ptr<c10::TensorImpl>::reclaim_copy(leaf).release();
+  } else {
+    c10::intrusive_ptr<Node>::reclaim_copy(node_).release();
+  }
+}
 
 // A node of class T: one pooled allocation.
 template <class T, class... Args>

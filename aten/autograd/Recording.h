@@ -64,11 +64,9 @@ OPLOOM_ALWAYS_INLINE void check_underived(const char* name, const char* argument
 
 // ---- Kernels: edges ----
 
-inline void add_edges(Node& node, const Tensor& tensor) {
-  node.add_next_edge(gradient_edge(tensor));
-}
+inline void add_edges(Node& node, const Tensor& tensor) { add_edge(node, tensor); }
 inline void add_edges(Node& node, const std::optional<Tensor>& tensor) {
-  node.add_next_edge(tensor.has_value() ? gradient_edge(*tensor) : Edge());
+  add_edge(node, tensor.has_value() ? *tensor : Tensor());
 }
 inline void add_edges(Node& node, TensorList tensors) {
   for (const Tensor& tensor : tensors) add_edges(node, tensor);
@@ -84,14 +82,6 @@ void collect_edges(Node& node, const Args&... args) {
 
 // ---- Kernels: outputs ----
 
-// Makes `output` the next output of `function`. Integers, which have no gradient, only take the
-// number.
-inline void set_history(const Tensor& output, const c10::intrusive_ptr<Node>& function) {
-  const uint32_t nr = function->add_input_metadata(output);
-  if (output.defined() && is_differentiable_type(output.scalar_type())) {
-    set_gradient_edge(output, Edge(function, nr));
-  }
-}
 inline void set_history(TensorList outputs, const c10::intrusive_ptr<Node>& function) {
   for (const Tensor& output : outputs) set_history(output, function);
 }

@@ -15,16 +15,26 @@ void SavedTensor::save(const Tensor& tensor, bool is_output, bool is_inplace_on_
     state_ = State::Original;
     return;
   }
-  data_ = without_history(tensor);
-  if (OPLOOM_UNLIKELY(forward_ad::level_is_open())) forward_ad::share_tangent(tensor, data_);
+  save_output_data(tensor, meta->output_nr_);
   if (is_inplace_on_view) {
     // The history of the base, which leads to the node: hence only an observer.
     copy_slices_ = c10::weak_intrusive_ptr<Node>(grad_fn(get_view_meta(tensor)->base_));
     state_ = State::OutputOnView;
-  } else {
-    state_ = State::Output;
   }
-  output_nr_ = meta->output_nr_;
+}
+
+void SavedTensor::save_output(const Tensor& tensor, uint32_t output_nr) {
+  if (!tensor.defined()) return;
+  if (OPLOOM_UNLIKELY(!is_differentiable_type(tensor.scalar_type()))) return save_input(tensor);
+  saved_version_ = tensor._version();
+  save_output_data(tensor, output_nr);
+}
+
+void SavedTensor::save_output_data(const Tensor& tensor, uint32_t output_nr) {
+  data_ = without_history(tensor);
+  if (OPLOOM_UNLIKELY(forward_ad::level_is_open())) forward_ad::share_tangent(tensor, data_);
+  state_ = State::Output;
+  output_nr_ = output_nr;
 }
 
 Tensor SavedTensor::unpack_slow(Node* saved_for) const {

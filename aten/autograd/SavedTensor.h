@@ -37,6 +37,8 @@ class OPLOOM_API SavedTensor {
   void save_input(const std::optional<Tensor>& tensor) {
     if (tensor.has_value()) save_input(*tensor);
   }
+  // The output `output_nr` of an operation, before its history is set.
+  void save_output(const Tensor& tensor, uint32_t output_nr);
 
   // The tensor, with its history if one is being recorded. `saved_for` is the node that this
   // belongs to. Undefined if an undefined tensor was saved. Throws if the tensor was changed in
@@ -68,6 +70,7 @@ class OPLOOM_API SavedTensor {
   enum class State : uint8_t { Empty, Original, Output, OutputOnView, Released };
 
   void save(const Tensor& tensor, bool is_output, bool is_inplace_on_view);
+  void save_output_data(const Tensor& tensor, uint32_t output_nr);
   Tensor unpack_slow(Node* saved_for) const;
   Tensor with_own_history(Node* saved_for) const;
   [[noreturn]] void version_mismatch(Node* saved_for) const;

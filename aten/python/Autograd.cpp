@@ -19,7 +19,7 @@ namespace {
 
 struct NodeObject {
   PyObject ob_base;
-  c10::intrusive_ptr<autograd::Node> node;
+  autograd::NodePtr node;
 };
 
 PyTypeObject NodeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -27,11 +27,7 @@ PyTypeObject NodeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 autograd::Node& node_of(PyObject* self) { return *reinterpret_cast<NodeObject*>(self)->node; }
 
 void node_dealloc(PyObject* self) {
-  using Pointer = c10::intrusive_ptr<autograd::Node>;
-  auto& node = reinterpret_cast<NodeObject*>(self)->node;
-  // A long graph dies without a long recursion.
-  autograd::Node::bury(std::move(node));
-  node.~Pointer();
+  reinterpret_cast<NodeObject*>(self)->node.~NodePtr();
   Py_TYPE(self)->tp_free(self);
 }
 
@@ -324,11 +320,10 @@ Tensor PythonHook::operator()(const Tensor& gradient) const {
   return unpack(result.get());
 }
 
-PyObject* wrap(c10::intrusive_ptr<autograd::Node> node) {
-  if (!node.defined()) Py_RETURN_NONE;
+PyObject* wrap(autograd::NodePtr node) {
+  if (!node) Py_RETURN_NONE;
   Ref object(PyType_GenericAlloc(&NodeType, 0));
-  new (&reinterpret_cast<NodeObject*>(object.get())->node)
-      c10::intrusive_ptr<autograd::Node>(std::move(node));
+  new (&reinterpret_cast<NodeObject*>(object.get())->node) autograd::NodePtr(std::move(node));
   return object.release();
 }
 

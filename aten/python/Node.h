@@ -7,7 +7,7 @@
 namespace at::inline oploom_v1::python {
 
 // A new reference to an object for the node; None for no node. Two objects of one node are equal.
-PyObject* wrap(c10::intrusive_ptr<autograd::Node> node);
+PyObject* wrap(autograd::NodePtr node);
 void add_node_type(PyObject* module);
 
 }  // namespace at::inline oploom_v1::python

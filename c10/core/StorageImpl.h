@@ -18,6 +18,8 @@ namespace c10::inline oploom_v1 {
 // Every change in place of a tensor increments the version of its storage. Autograd compares it
 // with the one it saw when it saved a tensor. The counter is here and not in TensorImpl so that all
 // tensors which share memory share it by construction: views and detach() need to do nothing.
+// Threads may change views of one memory at the same time, and no change is lost. A storage with
+// one owner is changed by one thread at a time, and counts without a locked instruction.
 class OPLOOM_API StorageImpl final : public intrusive_ptr_target, public PooledObject<StorageImpl> {
  public:
   struct use_byte_size_t {};
@@ -50,7 +52,13 @@ class OPLOOM_API StorageImpl final : public intrusive_ptr_target, public PooledO
   DeviceType device_type() const noexcept { return data_ptr_.device().type(); }
 
   std::uint32_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
-  void bump_version() noexcept { fetch_add(version_, 1u, std::memory_order_relaxed); }
+  void bump_version() noexcept {
+    if (is_unique()) {
+      version_.store(version() + 1, std::memory_order_relaxed);
+    } else {
+      fetch_add(version_, 1u, std::memory_order_relaxed);
+    }
+  }
 
   void reset() noexcept {
     data_ptr_.clear();

@@ -70,6 +70,10 @@ class OPLOOM_API intrusive_ptr_target {
   intrusive_ptr_target& operator=(const intrusive_ptr_target&) noexcept { return *this; }
   virtual ~intrusive_ptr_target();
 
+  bool is_unique() const noexcept {
+    return detail::strong_count(counts_.load(std::memory_order_acquire)) == 1;
+  }
+
  private:
   template <typename T, typename N>
   friend class intrusive_ptr;
@@ -96,16 +100,6 @@ class OPLOOM_API intrusive_ptr_target {
   void release_weak() const noexcept;
   // A strong count from a weak reference; false when the object is dead.
   bool try_retain() const noexcept;
-  // The same for a dead object that this weak reference alone holds.
-  bool try_revive() const noexcept {
-    std::uint64_t dead = detail::kWeakOne;
-    return compare_exchange(counts_, dead, detail::kUniqueOwner + detail::kWeakOne,
-                            std::memory_order_acq_rel);
-  }
-
-  bool is_unique() const noexcept {
-    return detail::strong_count(counts_.load(std::memory_order_acquire)) == 1;
-  }
 
   mutable std::atomic<std::uint64_t> counts_;
 };
@@ -255,12 +249,6 @@ class weak_intrusive_ptr final {
     return intrusive_ptr<T, NullType>(target_, raw::DontIncreaseRefcount{});
   }
   bool expired() const noexcept { return use_count() == 0; }
-  // An object that has died and that nobody else refers to, with a first owner again; its members
-  // are as release_resources() left them. Null where there is none.
-  intrusive_ptr<T, NullType> revive() const noexcept {
-    if (target_ == NullType::singleton() || !target_->try_revive()) return {};
-    return intrusive_ptr<T, NullType>(target_, raw::DontIncreaseRefcount{});
-  }
   std::uint32_t use_count() const noexcept {
     return target_ == NullType::singleton() ? 0 : target_->refcount();
   }

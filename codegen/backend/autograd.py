@@ -165,6 +165,11 @@ class Plan:
         after = pieces[pieces.index(("name", "grad")) + 1 :]
         return None if after and after[0][1].startswith(".") else last
 
+    @cached_property
+    def numbers_outputs(self) -> bool:
+        """Whether the number of each output is known here, as it is where none is a list."""
+        return not any(self.op.returns[i].type.list for i in self.differentiable_outputs)
+
     def condition(self, saved: Saved) -> Optional[str]:
         """When a tensor has to be saved, or None for always."""
         if self.has_lists or len(saved.used_by) == len(self.arguments):
@@ -429,7 +434,7 @@ def _names(arguments: Sequence[Argument]) -> str:
 
 def _new_node(op: Operator, pad: str, declare: bool) -> list[str]:
     """The statements that make the node, collect its edges and save the inputs."""
-    head = f"{pad}const auto grad_fn = " if declare else f"{pad}grad_fn = "
+    head = f"{pad}auto grad_fn = " if declare else f"{pad}grad_fn = "
     arguments = _differentiable_arguments(op)
     edged = ["*grad_fn", *(types.cpp_name(a.name) for a in arguments)]
     edges = wrapped("collect_edges(", edged, ");", len(pad))
@@ -463,6 +468,12 @@ def _save(op: Operator, plan: Plan, saved: Saved, pad: str) -> list[str]:
         line = f"{name}_ = save_list({value}, {str(is_output).lower()});"
     elif is_output and written:
         line = f"{name}_ = SavedTensor({value}, true, get_view_meta({value}) != nullptr);"
+    elif is_output and plan.numbers_outputs:
+        place = _result_names(op).index(value)
+        known = plan.differentiable_outputs
+        line = f"{name}_.save_output({value}, {known.index(place)});" if place in known else (
+            f"{name}_.save_input({value});"
+        )
     elif is_output:
         line = f"{name}_ = SavedTensor({value}, true);"
     elif saved.of in written:
@@ -539,14 +550,20 @@ def _save_outputs(op: Operator, pad: str) -> list[str]:
 
 def _functional(op: Operator) -> list[str]:
     names = _result_names(op)
+    numbered = True
     if op.derivative is not None and op.derivative.inputs:
-        outputs = Plan(op, op.derivative).differentiable_outputs
+        plan = Plan(op, op.derivative)
+        outputs, numbered = plan.differentiable_outputs, plan.numbers_outputs
     else:
         outputs = _differentiable_outputs(op, op.derivative)
     arguments = _differentiable_arguments(op)
     if not outputs or not arguments or (op.derivative is not None and not op.derivative.inputs):
         return _passed_on(op)
+    # The last output takes the node over, after what the node saves of the outputs.
     history = [f"set_history({names[i]}, grad_fn);" for i in outputs]
+    if numbered:
+        history[-1] = history[-1].replace("grad_fn", "std::move(grad_fn)")
+    recording = [*_save_outputs(op, ""), *history] if numbered else [*history, *_save_outputs(op, "")]
     condition = f"compute_requires_grad({_names(arguments)})"
     if not op.is_view:
         return [
@@ -555,8 +572,7 @@ def _functional(op: Operator) -> list[str]:
             "  }",
             *_new_node(op, "  ", declare=True),
             *_bind_results(op),
-            *("  " + line for line in history),
-            *_save_outputs(op, "  "),
+            *("  " + line for line in recording),
             _return_results(op),
         ]
     base = next(types.cpp_name(a.name) for a in op.inputs if a.alias is not None)
@@ -573,8 +589,7 @@ def _functional(op: Operator) -> list[str]:
         *_bind_results(op),
         *track,
         "  if (grad_fn) {",
-        *("    " + line for line in history),
-        *_save_outputs(op, "    "),
+        *("    " + line for line in recording),
         "  }",
         _return_results(op),
     ]
@@ -598,6 +613,8 @@ def _inplace(op: Operator) -> list[str]:
     )
     node = "NoGradient" if no_gradient else op.derivative.node if op.derivative else "NotImplemented"
     rebase = "rebase_reshaped" if _RESHAPES_IN_PLACE in op.tags else "rebase_history"
+    saves = [] if no_gradient else _save_outputs(op, "    ")
+    passed = "grad_fn" if saves or len(written) > 1 else "std::move(grad_fn)"
     return [
         *lines,
         f"  c10::intrusive_ptr<{node}> grad_fn;",
@@ -607,8 +624,8 @@ def _inplace(op: Operator) -> list[str]:
         *_below(op, ""),
         *bump,
         "  if (grad_fn) {",
-        *(f"    {rebase}({name}, grad_fn);" for name in written),
-        *([] if no_gradient else _save_outputs(op, "    ")),
+        *(f"    {rebase}({name}, {passed});" for name in written),
+        *saves,
         "  }",
         *returned,
     ]

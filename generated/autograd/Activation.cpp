@@ -1289,7 +1289,7 @@ Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
     AutoDispatchBelowAutograd guard;
     return _ops::celu::table(ks & c10::after_autograd_keyset, self, alpha);
   }
-  const auto grad_fn = make_node<CeluBackward0>();
+  auto grad_fn = make_node<CeluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->alpha = alpha;
@@ -1297,7 +1297,7 @@ Tensor celu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha) {
     AutoDispatchBelowAutograd guard;
     return _ops::celu::table(ks & c10::after_autograd_keyset, self, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1321,7 +1321,7 @@ Tensor& celu_(DispatchKeySet ks, Tensor& self, const Scalar& alpha) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1347,7 +1347,7 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
   }
-  const auto grad_fn = make_node<CeluBackwardBackward0>();
+  auto grad_fn = make_node<CeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   grad_fn->alpha = alpha;
@@ -1356,7 +1356,7 @@ Tensor celu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::celu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1370,7 +1370,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
     AutoDispatchBelowAutograd guard;
     return _ops::elu::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }
-  const auto grad_fn = make_node<EluBackward0>();
+  auto grad_fn = make_node<EluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->alpha = alpha;
@@ -1380,7 +1380,7 @@ Tensor elu(DispatchKeySet ks, const Tensor& self, const Scalar& alpha, const Sca
     AutoDispatchBelowAutograd guard;
     return _ops::elu::table(ks & c10::after_autograd_keyset, self, alpha, scale, input_scale);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1407,7 +1407,7 @@ Tensor& elu_(DispatchKeySet ks, Tensor& self, const Scalar& alpha, const Scalar&
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1437,7 +1437,7 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha, scale,
                                      input_scale);
   }
-  const auto grad_fn = make_node<EluBackwardBackward0>();
+  auto grad_fn = make_node<EluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   grad_fn->scale = scale;
@@ -1449,7 +1449,7 @@ Tensor elu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     return _ops::elu_backward::table(ks & c10::after_autograd_keyset, grad_output, self, alpha,
                                      scale, input_scale);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1462,7 +1462,7 @@ Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }
-  const auto grad_fn = make_node<HardshrinkBackward0>();
+  auto grad_fn = make_node<HardshrinkBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
@@ -1470,7 +1470,7 @@ Tensor hardshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1494,7 +1494,7 @@ Tensor& hardshrink_(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1521,7 +1521,7 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             lambd);
   }
-  const auto grad_fn = make_node<HardshrinkBackwardBackward0>();
+  auto grad_fn = make_node<HardshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
@@ -1530,7 +1530,7 @@ Tensor hardshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::hardshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             lambd);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1543,14 +1543,14 @@ Tensor hardsigmoid(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<HardsigmoidBackward0>();
+  auto grad_fn = make_node<HardsigmoidBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1573,7 +1573,7 @@ Tensor& hardsigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1598,14 +1598,14 @@ Tensor hardsigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
+  auto grad_fn = make_node<HardsigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardsigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1618,14 +1618,14 @@ Tensor hardswish(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<HardswishBackward0>();
+  auto grad_fn = make_node<HardswishBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::hardswish::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1648,7 +1648,7 @@ Tensor& hardswish_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1673,7 +1673,7 @@ Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<HardswishBackwardBackward0>();
+  auto grad_fn = make_node<HardswishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1681,7 +1681,7 @@ Tensor hardswish_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::hardswish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1695,7 +1695,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
     AutoDispatchBelowAutograd guard;
     return _ops::hardtanh::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }
-  const auto grad_fn = make_node<HardtanhBackward0>();
+  auto grad_fn = make_node<HardtanhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->min_val = min_val;
@@ -1704,7 +1704,7 @@ Tensor hardtanh(DispatchKeySet ks, const Tensor& self, const Scalar& min_val,
     AutoDispatchBelowAutograd guard;
     return _ops::hardtanh::table(ks & c10::after_autograd_keyset, self, min_val, max_val);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1729,7 +1729,7 @@ Tensor& hardtanh_(DispatchKeySet ks, Tensor& self, const Scalar& min_val, const 
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1757,7 +1757,7 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self, min_val,
                                           max_val);
   }
-  const auto grad_fn = make_node<HardtanhBackwardBackward0>();
+  auto grad_fn = make_node<HardtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->min_val = min_val;
@@ -1767,7 +1767,7 @@ Tensor hardtanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::hardtanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                           min_val, max_val);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1780,7 +1780,7 @@ Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_
     AutoDispatchBelowAutograd guard;
     return _ops::leaky_relu::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }
-  const auto grad_fn = make_node<LeakyReluBackward0>();
+  auto grad_fn = make_node<LeakyReluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->negative_slope = negative_slope;
@@ -1788,7 +1788,7 @@ Tensor leaky_relu(DispatchKeySet ks, const Tensor& self, const Scalar& negative_
     AutoDispatchBelowAutograd guard;
     return _ops::leaky_relu::table(ks & c10::after_autograd_keyset, self, negative_slope);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1812,7 +1812,7 @@ Tensor& leaky_relu_(DispatchKeySet ks, Tensor& self, const Scalar& negative_slop
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1840,7 +1840,7 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             negative_slope);
   }
-  const auto grad_fn = make_node<LeakyReluBackwardBackward0>();
+  auto grad_fn = make_node<LeakyReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->negative_slope = negative_slope;
@@ -1849,7 +1849,7 @@ Tensor leaky_relu_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::leaky_relu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             negative_slope);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1862,14 +1862,14 @@ Tensor log_sigmoid(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<LogSigmoidBackward0>();
+  auto grad_fn = make_node<LogSigmoidBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log_sigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1892,7 +1892,7 @@ Tensor& log_sigmoid_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1917,7 +1917,7 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     AutoDispatchBelowAutograd guard;
     return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<LogSigmoidBackwardBackward0>();
+  auto grad_fn = make_node<LogSigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1925,7 +1925,7 @@ Tensor log_sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     AutoDispatchBelowAutograd guard;
     return _ops::log_sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1938,14 +1938,14 @@ Tensor mish(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::mish::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<MishBackward0>();
+  auto grad_fn = make_node<MishBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::mish::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1968,7 +1968,7 @@ Tensor& mish_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1993,7 +1993,7 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<MishBackwardBackward0>();
+  auto grad_fn = make_node<MishBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2001,7 +2001,7 @@ Tensor mish_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::mish_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2014,14 +2014,14 @@ Tensor relu6(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Relu6Backward0>();
+  auto grad_fn = make_node<Relu6Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2044,7 +2044,7 @@ Tensor& relu6_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2069,14 +2069,14 @@ Tensor relu6_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<Relu6BackwardBackward0>();
+  auto grad_fn = make_node<Relu6BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu6_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2089,14 +2089,14 @@ Tensor selu(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::selu::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SeluBackward0>();
+  auto grad_fn = make_node<SeluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::selu::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2119,7 +2119,7 @@ Tensor& selu_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2144,7 +2144,7 @@ Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SeluBackwardBackward0>();
+  auto grad_fn = make_node<SeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2152,7 +2152,7 @@ Tensor selu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::selu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2166,7 +2166,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
     AutoDispatchBelowAutograd guard;
     return _ops::softplus::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }
-  const auto grad_fn = make_node<SoftplusBackward0>();
+  auto grad_fn = make_node<SoftplusBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->beta = beta;
@@ -2175,7 +2175,7 @@ Tensor softplus(DispatchKeySet ks, const Tensor& self, const Scalar& beta,
     AutoDispatchBelowAutograd guard;
     return _ops::softplus::table(ks & c10::after_autograd_keyset, self, beta, threshold);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2200,7 +2200,7 @@ Tensor& softplus_(DispatchKeySet ks, Tensor& self, const Scalar& beta, const Sca
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2228,7 +2228,7 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
                                           threshold);
   }
-  const auto grad_fn = make_node<SoftplusBackwardBackward0>();
+  auto grad_fn = make_node<SoftplusBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   grad_fn->beta = beta;
@@ -2239,7 +2239,7 @@ Tensor softplus_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::softplus_backward::table(ks & c10::after_autograd_keyset, grad_output, self, beta,
                                           threshold);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2252,7 +2252,7 @@ Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
     AutoDispatchBelowAutograd guard;
     return _ops::softshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }
-  const auto grad_fn = make_node<SoftshrinkBackward0>();
+  auto grad_fn = make_node<SoftshrinkBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
@@ -2260,7 +2260,7 @@ Tensor softshrink(DispatchKeySet ks, const Tensor& self, const Scalar& lambd) {
     AutoDispatchBelowAutograd guard;
     return _ops::softshrink::table(ks & c10::after_autograd_keyset, self, lambd);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2284,7 +2284,7 @@ Tensor& softshrink_(DispatchKeySet ks, Tensor& self, const Scalar& lambd) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2311,7 +2311,7 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             lambd);
   }
-  const auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
+  auto grad_fn = make_node<SoftshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->lambd = lambd;
@@ -2320,7 +2320,7 @@ Tensor softshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::softshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             lambd);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2333,14 +2333,14 @@ Tensor softsign(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SoftsignBackward0>();
+  auto grad_fn = make_node<SoftsignBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::softsign::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2363,7 +2363,7 @@ Tensor& softsign_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2388,7 +2388,7 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SoftsignBackwardBackward0>();
+  auto grad_fn = make_node<SoftsignBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2396,7 +2396,7 @@ Tensor softsign_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::softsign_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2409,14 +2409,14 @@ Tensor tanhshrink(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<TanhshrinkBackward0>();
+  auto grad_fn = make_node<TanhshrinkBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tanhshrink::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2439,7 +2439,7 @@ Tensor& tanhshrink_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2464,7 +2464,7 @@ Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     AutoDispatchBelowAutograd guard;
     return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<TanhshrinkBackwardBackward0>();
+  auto grad_fn = make_node<TanhshrinkBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2472,7 +2472,7 @@ Tensor tanhshrink_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     AutoDispatchBelowAutograd guard;
     return _ops::tanhshrink_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2486,7 +2486,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
     AutoDispatchBelowAutograd guard;
     return _ops::threshold::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }
-  const auto grad_fn = make_node<ThresholdBackward0>();
+  auto grad_fn = make_node<ThresholdBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->threshold = threshold;
@@ -2494,7 +2494,7 @@ Tensor threshold(DispatchKeySet ks, const Tensor& self, const Scalar& threshold,
     AutoDispatchBelowAutograd guard;
     return _ops::threshold::table(ks & c10::after_autograd_keyset, self, threshold, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2518,7 +2518,7 @@ Tensor& threshold_(DispatchKeySet ks, Tensor& self, const Scalar& threshold, con
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2546,7 +2546,7 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
     return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                            threshold);
   }
-  const auto grad_fn = make_node<ThresholdBackwardBackward0>();
+  auto grad_fn = make_node<ThresholdBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   grad_fn->threshold = threshold;
@@ -2555,7 +2555,7 @@ Tensor threshold_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
     return _ops::threshold_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                            threshold);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

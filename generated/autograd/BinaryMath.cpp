@@ -2299,7 +2299,7 @@ Tensor& bitwise_left_shift__Tensor(DispatchKeySet ks, Tensor& self, const Tensor
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2353,7 +2353,7 @@ Tensor& bitwise_right_shift__Tensor(DispatchKeySet ks, Tensor& self, const Tenso
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2392,15 +2392,15 @@ Tensor copysign_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& othe
     AutoDispatchBelowAutograd guard;
     return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<CopysignBackward0>();
+  auto grad_fn = make_node<CopysignBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::copysign_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2453,7 +2453,7 @@ std::tuple<Tensor, Tensor> copysign_Tensor_backward(DispatchKeySet ks, const Ten
     return _ops::copysign_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                  output, output_mask);
   }
-  const auto grad_fn = make_node<CopysignTensorBackwardBackward0>();
+  auto grad_fn = make_node<CopysignTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
@@ -2468,7 +2468,7 @@ std::tuple<Tensor, Tensor> copysign_Tensor_backward(DispatchKeySet ks, const Ten
                                                  output, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2484,7 +2484,7 @@ Tensor copysign_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::copysign_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, output);
   }
-  const auto grad_fn = make_node<CopysignTensorJvpBackward0>();
+  auto grad_fn = make_node<CopysignTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
     grad_fn->self_.save_input(self);
@@ -2500,7 +2500,7 @@ Tensor copysign_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::copysign_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2551,7 +2551,7 @@ Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<FmaxBackward0>();
+  auto grad_fn = make_node<FmaxBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -2559,7 +2559,7 @@ Tensor fmax(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmax::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2583,7 +2583,7 @@ Tensor& fmax_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2612,7 +2612,7 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
     return _ops::fmax_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                       output_mask);
   }
-  const auto grad_fn = make_node<FmaxBackwardBackward0>();
+  auto grad_fn = make_node<FmaxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
@@ -2622,7 +2622,7 @@ std::tuple<Tensor, Tensor> fmax_backward(DispatchKeySet ks, const Tensor& grad_o
                                       output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2637,7 +2637,7 @@ Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
     return _ops::fmax_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                  other);
   }
-  const auto grad_fn = make_node<FmaxJvpBackward0>();
+  auto grad_fn = make_node<FmaxJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
     grad_fn->self_.save_input(self);
@@ -2650,7 +2650,7 @@ Tensor fmax_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
     return _ops::fmax_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                  other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2663,7 +2663,7 @@ Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<FminBackward0>();
+  auto grad_fn = make_node<FminBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -2671,7 +2671,7 @@ Tensor fmin(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmin::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2695,7 +2695,7 @@ Tensor& fmin_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2724,7 +2724,7 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
     return _ops::fmin_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                       output_mask);
   }
-  const auto grad_fn = make_node<FminBackwardBackward0>();
+  auto grad_fn = make_node<FminBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0)) grad_fn->other_.save_input(other);
@@ -2734,7 +2734,7 @@ std::tuple<Tensor, Tensor> fmin_backward(DispatchKeySet ks, const Tensor& grad_o
                                       output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2749,7 +2749,7 @@ Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
     return _ops::fmin_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                  other);
   }
-  const auto grad_fn = make_node<FminJvpBackward0>();
+  auto grad_fn = make_node<FminJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
     grad_fn->self_.save_input(self);
@@ -2762,7 +2762,7 @@ Tensor fmin_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& oth
     return _ops::fmin_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                  other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2790,7 +2790,7 @@ Tensor& gcd_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2815,14 +2815,14 @@ Tensor heaviside(DispatchKeySet ks, const Tensor& self, const Tensor& values) {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
   }
-  const auto grad_fn = make_node<HeavisideBackward0>();
+  auto grad_fn = make_node<HeavisideBackward0>();
   collect_edges(*grad_fn, self, values);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::heaviside::table(ks & c10::after_autograd_keyset, self, values);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2845,7 +2845,7 @@ Tensor& heaviside_(DispatchKeySet ks, Tensor& self, const Tensor& values) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2872,7 +2872,7 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
     return _ops::heaviside_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                            output_mask);
   }
-  const auto grad_fn = make_node<HeavisideBackwardBackward0>();
+  auto grad_fn = make_node<HeavisideBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   auto [result0, result1] = [&] {
@@ -2881,7 +2881,7 @@ std::tuple<Tensor, Tensor> heaviside_backward(DispatchKeySet ks, const Tensor& g
                                            output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2896,7 +2896,7 @@ Tensor heaviside_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
     return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,
                                       self);
   }
-  const auto grad_fn = make_node<HeavisideJvpBackward0>();
+  auto grad_fn = make_node<HeavisideJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, values_tangent, self);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   Tensor result = [&] {
@@ -2904,7 +2904,7 @@ Tensor heaviside_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
     return _ops::heaviside_jvp::table(ks & c10::after_autograd_keyset, self_tangent, values_tangent,
                                       self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2917,7 +2917,7 @@ Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<HypotBackward0>();
+  auto grad_fn = make_node<HypotBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -2925,8 +2925,8 @@ Tensor hypot(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::hypot::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2980,7 +2980,7 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
     return _ops::hypot_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                        output, output_mask);
   }
-  const auto grad_fn = make_node<HypotBackwardBackward0>();
+  auto grad_fn = make_node<HypotBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(3)) {
     grad_fn->self_.save_input(self);
@@ -2998,7 +2998,7 @@ std::tuple<Tensor, Tensor> hypot_backward(DispatchKeySet ks, const Tensor& grad_
                                        output, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3015,7 +3015,7 @@ Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
     return _ops::hypot_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                   other, output);
   }
-  const auto grad_fn = make_node<HypotJvpBackward0>();
+  auto grad_fn = make_node<HypotJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(4)) {
     grad_fn->self_.save_input(self);
@@ -3035,7 +3035,7 @@ Tensor hypot_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
     return _ops::hypot_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                   self, other, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3063,7 +3063,7 @@ Tensor& lcm_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3088,7 +3088,7 @@ Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
     AutoDispatchBelowAutograd guard;
     return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<LdexpBackward0>();
+  auto grad_fn = make_node<LdexpBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3096,7 +3096,7 @@ Tensor ldexp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
     AutoDispatchBelowAutograd guard;
     return _ops::ldexp_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3120,7 +3120,7 @@ Tensor& ldexp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3149,7 +3149,7 @@ std::tuple<Tensor, Tensor> ldexp_Tensor_backward(DispatchKeySet ks, const Tensor
     return _ops::ldexp_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                               other, output_mask);
   }
-  const auto grad_fn = make_node<LdexpTensorBackwardBackward0>();
+  auto grad_fn = make_node<LdexpTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
@@ -3164,7 +3164,7 @@ std::tuple<Tensor, Tensor> ldexp_Tensor_backward(DispatchKeySet ks, const Tensor
                                               other, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3179,7 +3179,7 @@ Tensor ldexp_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Ten
     return _ops::ldexp_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                          self, other);
   }
-  const auto grad_fn = make_node<LdexpTensorJvpBackward0>();
+  auto grad_fn = make_node<LdexpTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
@@ -3194,7 +3194,7 @@ Tensor ldexp_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Ten
     return _ops::ldexp_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                          other_tangent, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3207,7 +3207,7 @@ Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<LogaddexpBackward0>();
+  auto grad_fn = make_node<LogaddexpBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3215,7 +3215,7 @@ Tensor logaddexp(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::logaddexp::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3239,7 +3239,7 @@ Tensor& logaddexp_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3264,7 +3264,7 @@ Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<Logaddexp2Backward0>();
+  auto grad_fn = make_node<Logaddexp2Backward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3272,7 +3272,7 @@ Tensor logaddexp2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::logaddexp2::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3296,7 +3296,7 @@ Tensor& logaddexp2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3325,7 +3325,7 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
     return _ops::logaddexp2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                             output_mask);
   }
-  const auto grad_fn = make_node<Logaddexp2BackwardBackward0>();
+  auto grad_fn = make_node<Logaddexp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->other_.save_input(other);
   grad_fn->self_.save_input(self);
@@ -3338,7 +3338,7 @@ std::tuple<Tensor, Tensor> logaddexp2_backward(DispatchKeySet ks, const Tensor& 
                                             other, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3353,7 +3353,7 @@ Tensor logaddexp2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
     return _ops::logaddexp2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                        self, other);
   }
-  const auto grad_fn = make_node<Logaddexp2JvpBackward0>();
+  auto grad_fn = make_node<Logaddexp2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->other_.save_input(other);
   grad_fn->self_.save_input(self);
@@ -3368,7 +3368,7 @@ Tensor logaddexp2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tenso
     return _ops::logaddexp2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                        self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3385,7 +3385,7 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
     return _ops::logaddexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                            output_mask);
   }
-  const auto grad_fn = make_node<LogaddexpBackwardBackward0>();
+  auto grad_fn = make_node<LogaddexpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3398,7 +3398,7 @@ std::tuple<Tensor, Tensor> logaddexp_backward(DispatchKeySet ks, const Tensor& g
                                            other, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3413,7 +3413,7 @@ Tensor logaddexp_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
     return _ops::logaddexp_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                       self, other);
   }
-  const auto grad_fn = make_node<LogaddexpJvpBackward0>();
+  auto grad_fn = make_node<LogaddexpJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3428,7 +3428,7 @@ Tensor logaddexp_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor
     return _ops::logaddexp_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                       self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3441,13 +3441,13 @@ Tensor nextafter(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::nextafter::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<NotImplemented>("nextafter");
+  auto grad_fn = make_node<NotImplemented>("nextafter");
   collect_edges(*grad_fn, self, other);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::nextafter::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3469,7 +3469,7 @@ Tensor& nextafter_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3494,7 +3494,7 @@ Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& othe
     AutoDispatchBelowAutograd guard;
     return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<SpecialXlog1PyBackward0>();
+  auto grad_fn = make_node<SpecialXlog1PyBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3502,7 +3502,7 @@ Tensor special_xlog1py(DispatchKeySet ks, const Tensor& self, const Tensor& othe
     AutoDispatchBelowAutograd guard;
     return _ops::special_xlog1py::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3526,7 +3526,7 @@ Tensor& special_xlog1py_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3581,7 +3581,7 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
     return _ops::special_xlog1py_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                  other, output_mask);
   }
-  const auto grad_fn = make_node<SpecialXlog1PyBackwardBackward0>();
+  auto grad_fn = make_node<SpecialXlog1PyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3594,7 +3594,7 @@ std::tuple<Tensor, Tensor> special_xlog1py_backward(DispatchKeySet ks, const Ten
                                                  other, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3610,7 +3610,7 @@ Tensor special_xlog1py_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::special_xlog1py_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, other);
   }
-  const auto grad_fn = make_node<SpecialXlog1PyJvpBackward0>();
+  auto grad_fn = make_node<SpecialXlog1PyJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3623,7 +3623,7 @@ Tensor special_xlog1py_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::special_xlog1py_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             other_tangent, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3671,7 +3671,7 @@ Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
     AutoDispatchBelowAutograd guard;
     return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<XlogyBackward0>();
+  auto grad_fn = make_node<XlogyBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3679,7 +3679,7 @@ Tensor xlogy_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) 
     AutoDispatchBelowAutograd guard;
     return _ops::xlogy_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3703,7 +3703,7 @@ Tensor& xlogy__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3756,7 +3756,7 @@ std::tuple<Tensor, Tensor> xlogy_Tensor_backward(DispatchKeySet ks, const Tensor
     return _ops::xlogy_Tensor_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                               other, output_mask);
   }
-  const auto grad_fn = make_node<XlogyTensorBackwardBackward0>();
+  auto grad_fn = make_node<XlogyTensorBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3769,7 +3769,7 @@ std::tuple<Tensor, Tensor> xlogy_Tensor_backward(DispatchKeySet ks, const Tensor
                                               other, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3784,7 +3784,7 @@ Tensor xlogy_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Ten
     return _ops::xlogy_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                          self, other);
   }
-  const auto grad_fn = make_node<XlogyTensorJvpBackward0>();
+  auto grad_fn = make_node<XlogyTensorJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -3797,7 +3797,7 @@ Tensor xlogy_Tensor_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Ten
     return _ops::xlogy_Tensor_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                          other_tangent, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

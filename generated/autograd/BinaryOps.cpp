@@ -1025,7 +1025,7 @@ Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
     AutoDispatchBelowAutograd guard;
     return _ops::add_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
-  const auto grad_fn = make_node<AddBackward0>();
+  auto grad_fn = make_node<AddBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->other_scalar_type = other.scalar_type();
@@ -1034,7 +1034,7 @@ Tensor add_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
     AutoDispatchBelowAutograd guard;
     return _ops::add_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1059,7 +1059,7 @@ Tensor& add__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const 
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1085,7 +1085,7 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<Atan2Backward0>();
+  auto grad_fn = make_node<Atan2Backward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -1093,7 +1093,7 @@ Tensor atan2(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::atan2::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1117,7 +1117,7 @@ Tensor& atan2_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1146,7 +1146,7 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
     return _ops::atan2_backward::table(ks & c10::after_autograd_keyset, grad_output, self, other,
                                        output_mask);
   }
-  const auto grad_fn = make_node<Atan2BackwardBackward0>();
+  auto grad_fn = make_node<Atan2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
   grad_fn->other_.save_input(other);
   grad_fn->self_.save_input(self);
@@ -1159,7 +1159,7 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
                                        output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -1174,7 +1174,7 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
     return _ops::atan2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent, self,
                                   other);
   }
-  const auto grad_fn = make_node<Atan2JvpBackward0>();
+  auto grad_fn = make_node<Atan2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
   grad_fn->other_.save_input(other);
   grad_fn->self_.save_input(self);
@@ -1189,7 +1189,7 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
     return _ops::atan2_jvp::table(ks & c10::after_autograd_keyset, self_tangent, other_tangent,
                                   self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1217,7 +1217,7 @@ Tensor& bitwise_and__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1258,7 +1258,7 @@ Tensor& bitwise_or__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other)
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1299,7 +1299,7 @@ Tensor& bitwise_xor__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1325,7 +1325,7 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<DivBackward0>();
+  auto grad_fn = make_node<DivBackward0>();
   collect_edges(*grad_fn, self, other);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -1334,7 +1334,7 @@ Tensor div_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::div_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1348,7 +1348,7 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
     AutoDispatchBelowAutograd guard;
     return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other, rounding_mode);
   }
-  const auto grad_fn = make_node<DivBackward1>();
+  auto grad_fn = make_node<DivBackward1>();
   collect_edges(*grad_fn, self, other);
   grad_fn->other_.save_input(other);
   grad_fn->self_scalar_type = self.scalar_type();
@@ -1360,7 +1360,7 @@ Tensor div_Tensor_mode(DispatchKeySet ks, const Tensor& self, const Tensor& othe
     return _ops::div_Tensor_mode::table(ks & c10::after_autograd_keyset, self, other,
                                         rounding_mode);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1385,7 +1385,7 @@ Tensor& div__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1414,7 +1414,7 @@ Tensor& div__Tensor_mode(DispatchKeySet ks, Tensor& self, const Tensor& other,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1494,7 +1494,7 @@ Tensor& eq__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1519,7 +1519,7 @@ Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<FmodBackward0>();
+  auto grad_fn = make_node<FmodBackward0>();
   collect_edges(*grad_fn, self, other);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->other_.save_input(other);
@@ -1527,7 +1527,7 @@ Tensor fmod_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::fmod_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1551,7 +1551,7 @@ Tensor& fmod__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1591,7 +1591,7 @@ Tensor& ge__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1618,7 +1618,7 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                       approximate);
   }
-  const auto grad_fn = make_node<GeluBackwardBackward0>();
+  auto grad_fn = make_node<GeluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   grad_fn->approximate = approximate;
@@ -1628,7 +1628,7 @@ Tensor gelu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     return _ops::gelu_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                       approximate);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1670,7 +1670,7 @@ Tensor& gt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1710,7 +1710,7 @@ Tensor& le__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1750,7 +1750,7 @@ Tensor& logical_and_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1790,7 +1790,7 @@ Tensor& logical_or_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1830,7 +1830,7 @@ Tensor& logical_xor_(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1870,7 +1870,7 @@ Tensor& lt__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1895,7 +1895,7 @@ Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<MaximumBackward0>();
+  auto grad_fn = make_node<MaximumBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -1903,7 +1903,7 @@ Tensor maximum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::maximum::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1927,7 +1927,7 @@ Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<MinimumBackward0>();
+  auto grad_fn = make_node<MinimumBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_.save_input(self);
   grad_fn->other_.save_input(other);
@@ -1935,7 +1935,7 @@ Tensor minimum(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::minimum::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1959,7 +1959,7 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<MulBackward0>();
+  auto grad_fn = make_node<MulBackward0>();
   collect_edges(*grad_fn, self, other);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   grad_fn->other_scalar_type = other.scalar_type();
@@ -1969,7 +1969,7 @@ Tensor mul_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other) {
     AutoDispatchBelowAutograd guard;
     return _ops::mul_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1995,7 +1995,7 @@ Tensor& mul__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2035,7 +2035,7 @@ Tensor& ne__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2060,7 +2060,7 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
-  const auto grad_fn = make_node<PowBackward2>();
+  auto grad_fn = make_node<PowBackward2>();
   collect_edges(*grad_fn, exponent);
   grad_fn->self = self;
   grad_fn->exponent_.save_input(exponent);
@@ -2068,8 +2068,8 @@ Tensor pow_Scalar(DispatchKeySet ks, const Scalar& self, const Tensor& exponent)
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2082,7 +2082,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }
-  const auto grad_fn = make_node<PowBackward1>();
+  auto grad_fn = make_node<PowBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->exponent = exponent;
@@ -2090,7 +2090,7 @@ Tensor pow_Tensor_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& ex
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Tensor_Scalar::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2103,7 +2103,7 @@ Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& ex
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }
-  const auto grad_fn = make_node<PowBackward0>();
+  auto grad_fn = make_node<PowBackward0>();
   collect_edges(*grad_fn, self, exponent);
   grad_fn->self_.save_input(self);
   grad_fn->exponent_.save_input(exponent);
@@ -2111,8 +2111,8 @@ Tensor pow_Tensor_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& ex
     AutoDispatchBelowAutograd guard;
     return _ops::pow_Tensor_Tensor::table(ks & c10::after_autograd_keyset, self, exponent);
   }();
-  set_history(result, grad_fn);
-  if (grad_fn->should_compute_output(1)) grad_fn->result_ = SavedTensor(result, true);
+  if (grad_fn->should_compute_output(1)) grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2136,7 +2136,7 @@ Tensor& pow__Tensor_Scalar(DispatchKeySet ks, Tensor& self, const Scalar& expone
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2213,7 +2213,7 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
     AutoDispatchBelowAutograd guard;
     return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }
-  const auto grad_fn = make_node<RemainderBackward0>();
+  auto grad_fn = make_node<RemainderBackward0>();
   collect_edges(*grad_fn, self, other);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->other_.save_input(other);
@@ -2221,7 +2221,7 @@ Tensor remainder_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& oth
     AutoDispatchBelowAutograd guard;
     return _ops::remainder_Tensor::table(ks & c10::after_autograd_keyset, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2245,7 +2245,7 @@ Tensor& remainder__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other) 
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2283,7 +2283,7 @@ Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
     AutoDispatchBelowAutograd guard;
     return _ops::sub_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }
-  const auto grad_fn = make_node<SubBackward0>();
+  auto grad_fn = make_node<SubBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->other_scalar_type = other.scalar_type();
@@ -2292,7 +2292,7 @@ Tensor sub_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& other, co
     AutoDispatchBelowAutograd guard;
     return _ops::sub_Tensor::table(ks & c10::after_autograd_keyset, self, other, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2317,7 +2317,7 @@ Tensor& sub__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& other, const 
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }

@@ -260,7 +260,7 @@ Tensor _to_copy(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType>
     return _ops::_to_copy::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                  pin_memory, non_blocking, memory_format);
   }
-  const auto grad_fn = make_node<ToCopyBackward0>();
+  auto grad_fn = make_node<ToCopyBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_options = self.options();
   Tensor result = [&] {
@@ -268,7 +268,7 @@ Tensor _to_copy(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType>
     return _ops::_to_copy::table(ks & c10::after_autograd_keyset, self, dtype, layout, device,
                                  pin_memory, non_blocking, memory_format);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -288,7 +288,7 @@ Tensor alias(DispatchKeySet ks, const Tensor& self) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -302,13 +302,13 @@ Tensor clone(DispatchKeySet ks, const Tensor& self, std::optional<MemoryFormat> 
     AutoDispatchBelowAutograd guard;
     return _ops::clone::table(ks & c10::after_autograd_keyset, self, memory_format);
   }
-  const auto grad_fn = make_node<CloneBackward0>();
+  auto grad_fn = make_node<CloneBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::clone::table(ks & c10::after_autograd_keyset, self, memory_format);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -333,7 +333,7 @@ Tensor copy(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_b
     AutoDispatchBelowAutograd guard;
     return _ops::copy::table(ks & c10::after_autograd_keyset, self, src, non_blocking);
   }
-  const auto grad_fn = make_node<CopyBackward0>();
+  auto grad_fn = make_node<CopyBackward0>();
   collect_edges(*grad_fn, self, src);
   grad_fn->src_sizes = src.sizes();
   grad_fn->src_options = src.options();
@@ -341,7 +341,7 @@ Tensor copy(DispatchKeySet ks, const Tensor& self, const Tensor& src, bool non_b
     AutoDispatchBelowAutograd guard;
     return _ops::copy::table(ks & c10::after_autograd_keyset, self, src, non_blocking);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -365,7 +365,7 @@ Tensor& copy_(DispatchKeySet ks, Tensor& self, const Tensor& src, bool non_block
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -397,13 +397,13 @@ Tensor fill_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& value) {
     AutoDispatchBelowAutograd guard;
     return _ops::fill_Scalar::table(ks & c10::after_autograd_keyset, self, value);
   }
-  const auto grad_fn = make_node<FillBackward0>();
+  auto grad_fn = make_node<FillBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fill_Scalar::table(ks & c10::after_autograd_keyset, self, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -416,14 +416,14 @@ Tensor fill_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& value) {
     AutoDispatchBelowAutograd guard;
     return _ops::fill_Tensor::table(ks & c10::after_autograd_keyset, self, value);
   }
-  const auto grad_fn = make_node<FillBackward1>();
+  auto grad_fn = make_node<FillBackward1>();
   collect_edges(*grad_fn, self, value);
   grad_fn->value_options = value.options();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::fill_Tensor::table(ks & c10::after_autograd_keyset, self, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -445,7 +445,7 @@ Tensor& fill__Scalar(DispatchKeySet ks, Tensor& self, const Scalar& value) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -469,7 +469,7 @@ Tensor& fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& value) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -515,7 +515,7 @@ Tensor& resize_(DispatchKeySet ks, Tensor& self, IntArrayRef size,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -529,13 +529,13 @@ Tensor zero(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::zero::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ZeroBackward0>();
+  auto grad_fn = make_node<ZeroBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::zero::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -557,7 +557,7 @@ Tensor& zero_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }

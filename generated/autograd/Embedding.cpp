@@ -85,7 +85,7 @@ Tensor embedding(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
     return _ops::embedding::table(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
                                   scale_grad_by_freq, sparse);
   }
-  const auto grad_fn = make_node<EmbeddingBackward0>();
+  auto grad_fn = make_node<EmbeddingBackward0>();
   collect_edges(*grad_fn, weight);
   grad_fn->indices_.save_input(indices);
   grad_fn->weight_size_0 = weight.size(0);
@@ -97,7 +97,7 @@ Tensor embedding(DispatchKeySet ks, const Tensor& weight, const Tensor& indices,
     return _ops::embedding::table(ks & c10::after_autograd_keyset, weight, indices, padding_idx,
                                   scale_grad_by_freq, sparse);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -129,7 +129,7 @@ Tensor embedding_dense_backward(DispatchKeySet ks, const Tensor& grad_output, co
                                                  indices, num_weights, padding_idx,
                                                  scale_grad_by_freq);
   }
-  const auto grad_fn = make_node<EmbeddingDenseBackwardBackward0>();
+  auto grad_fn = make_node<EmbeddingDenseBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->indices_.save_input(indices);
   grad_fn->padding_idx = padding_idx;
@@ -140,7 +140,7 @@ Tensor embedding_dense_backward(DispatchKeySet ks, const Tensor& grad_output, co
                                                  indices, num_weights, padding_idx,
                                                  scale_grad_by_freq);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

@@ -366,7 +366,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
   }
-  const auto grad_fn = make_node<GatherBackward0>();
+  auto grad_fn = make_node<GatherBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->dim = dim;
@@ -375,7 +375,7 @@ Tensor gather(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::gather::table(ks & c10::after_autograd_keyset, self, dim, index, sparse_grad);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -401,7 +401,7 @@ Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList in
     AutoDispatchBelowAutograd guard;
     return _ops::index_Tensor::table(ks & c10::after_autograd_keyset, self, indices);
   }
-  const auto grad_fn = make_node<IndexBackward0>();
+  auto grad_fn = make_node<IndexBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->indices_ = save_list(indices, false);
@@ -409,7 +409,7 @@ Tensor index_Tensor(DispatchKeySet ks, const Tensor& self, OptionalTensorList in
     AutoDispatchBelowAutograd guard;
     return _ops::index_Tensor::table(ks & c10::after_autograd_keyset, self, indices);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -435,7 +435,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::index_add::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }
-  const auto grad_fn = make_node<IndexAddBackward0>();
+  auto grad_fn = make_node<IndexAddBackward0>();
   collect_edges(*grad_fn, self, source);
   grad_fn->dim = dim;
   if (grad_fn->should_compute_output(1)) grad_fn->index_.save_input(index);
@@ -445,7 +445,7 @@ Tensor index_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::index_add::table(ks & c10::after_autograd_keyset, self, dim, index, source, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -473,7 +473,7 @@ Tensor& index_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor& i
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -502,7 +502,7 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
     AutoDispatchBelowAutograd guard;
     return _ops::index_put::table(ks & c10::after_autograd_keyset, self, indices, values, accumulate);
   }
-  const auto grad_fn = make_node<IndexPutBackward1>();
+  auto grad_fn = make_node<IndexPutBackward1>();
   collect_edges(*grad_fn, self, values);
   grad_fn->indices_ = save_list(indices, false);
   grad_fn->accumulate = accumulate;
@@ -512,7 +512,7 @@ Tensor index_put(DispatchKeySet ks, const Tensor& self, OptionalTensorList indic
     return _ops::index_put::table(ks & c10::after_autograd_keyset, self, indices, values,
                                   accumulate);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -539,7 +539,7 @@ Tensor& index_put_(DispatchKeySet ks, Tensor& self, OptionalTensorList indices,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -567,7 +567,7 @@ Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
   }
-  const auto grad_fn = make_node<IndexSelectBackward0>();
+  auto grad_fn = make_node<IndexSelectBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->dim = dim;
@@ -576,7 +576,7 @@ Tensor index_select(DispatchKeySet ks, const Tensor& self, int64_t dim, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::index_select::table(ks & c10::after_autograd_keyset, self, dim, index);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -601,7 +601,7 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) 
     AutoDispatchBelowAutograd guard;
     return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
   }
-  const auto grad_fn = make_node<MaskedSelectBackward0>();
+  auto grad_fn = make_node<MaskedSelectBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->mask_.save_input(mask);
@@ -609,7 +609,7 @@ Tensor masked_select(DispatchKeySet ks, const Tensor& self, const Tensor& mask) 
     AutoDispatchBelowAutograd guard;
     return _ops::masked_select::table(ks & c10::after_autograd_keyset, self, mask);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -652,14 +652,14 @@ Tensor scatter_reduce(DispatchKeySet ks, const Tensor& self, int64_t dim, const 
     return _ops::scatter_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, src,
                                        reduce);
   }
-  const auto grad_fn = make_node<NotImplemented>("scatter.reduce");
+  auto grad_fn = make_node<NotImplemented>("scatter.reduce");
   collect_edges(*grad_fn, self, index, src);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, src,
                                        reduce);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -673,7 +673,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
-  const auto grad_fn = make_node<ScatterBackward0>();
+  auto grad_fn = make_node<ScatterBackward0>();
   collect_edges(*grad_fn, self, src);
   grad_fn->dim = dim;
   grad_fn->index_.save_input(index);
@@ -682,7 +682,7 @@ Tensor scatter_src(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_src::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -696,7 +696,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }
-  const auto grad_fn = make_node<ScatterBackward1>();
+  auto grad_fn = make_node<ScatterBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->index_.save_input(index);
@@ -704,7 +704,7 @@ Tensor scatter_value(DispatchKeySet ks, const Tensor& self, int64_t dim, const T
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_value::table(ks & c10::after_autograd_keyset, self, dim, index, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -719,14 +719,14 @@ Tensor scatter_value_reduce(DispatchKeySet ks, const Tensor& self, int64_t dim, 
     return _ops::scatter_value_reduce::table(ks & c10::after_autograd_keyset, self, dim, index, value,
                                              reduce);
   }
-  const auto grad_fn = make_node<NotImplemented>("scatter.value_reduce");
+  auto grad_fn = make_node<NotImplemented>("scatter.value_reduce");
   collect_edges(*grad_fn, self, index);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_value_reduce::table(ks & c10::after_autograd_keyset, self, dim, index,
                                              value, reduce);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -749,7 +749,7 @@ Tensor& scatter__reduce(DispatchKeySet ks, Tensor& self, int64_t dim, const Tens
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -776,7 +776,7 @@ Tensor& scatter__src(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -802,7 +802,7 @@ Tensor& scatter__value(DispatchKeySet ks, Tensor& self, int64_t dim, const Tenso
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -828,7 +828,7 @@ Tensor& scatter__value_reduce(DispatchKeySet ks, Tensor& self, int64_t dim, cons
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -897,7 +897,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_add::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }
-  const auto grad_fn = make_node<ScatterAddBackward0>();
+  auto grad_fn = make_node<ScatterAddBackward0>();
   collect_edges(*grad_fn, self, src);
   grad_fn->dim = dim;
   if (grad_fn->should_compute_output(1)) grad_fn->index_.save_input(index);
@@ -906,7 +906,7 @@ Tensor scatter_add(DispatchKeySet ks, const Tensor& self, int64_t dim, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::scatter_add::table(ks & c10::after_autograd_keyset, self, dim, index, src);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -932,7 +932,7 @@ Tensor& scatter_add_(DispatchKeySet ks, Tensor& self, int64_t dim, const Tensor&
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }

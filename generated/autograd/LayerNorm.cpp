@@ -167,7 +167,7 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(DispatchKeySet ks, const Te
     return _ops::native_layer_norm::table(ks & c10::after_autograd_keyset, input, normalized_shape,
                                           weight, bias, eps);
   }
-  const auto grad_fn = make_node<NativeLayerNormBackward0>();
+  auto grad_fn = make_node<NativeLayerNormBackward0>();
   collect_edges(*grad_fn, input, weight, bias);
   grad_fn->input_.save_input(input);
   grad_fn->normalized_shape = normalized_shape;
@@ -178,9 +178,9 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(DispatchKeySet ks, const Te
     return _ops::native_layer_norm::table(ks & c10::after_autograd_keyset, input, normalized_shape,
                                           weight, bias, eps);
   }();
-  set_history(result0, grad_fn);
-  grad_fn->result1_ = SavedTensor(result1, true);
-  grad_fn->result2_ = SavedTensor(result2, true);
+  grad_fn->result1_.save_input(result1);
+  grad_fn->result2_.save_input(result2);
+  set_history(result0, std::move(grad_fn));
   return {std::move(result0), std::move(result1), std::move(result2)};
 }
 
@@ -226,7 +226,7 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(DispatchKeySet ks,
                                                    normalized_shape, mean, rstd, weight, bias,
                                                    output_mask);
   }
-  const auto grad_fn = make_node<NativeLayerNormBackwardBackward0>();
+  auto grad_fn = make_node<NativeLayerNormBackwardBackward0>();
   collect_edges(*grad_fn, grad_out, input, mean, rstd, weight, bias);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(4)) {
     grad_fn->input_.save_input(input);
@@ -252,7 +252,7 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(DispatchKeySet ks,
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
-  set_history(result2, grad_fn);
+  set_history(result2, std::move(grad_fn));
   return {std::move(result0), std::move(result1), std::move(result2)};
 }
 

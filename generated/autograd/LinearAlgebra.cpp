@@ -442,7 +442,7 @@ Tensor addmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::addmm::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
   }
-  const auto grad_fn = make_node<AddmmBackward0>();
+  auto grad_fn = make_node<AddmmBackward0>();
   collect_edges(*grad_fn, self, mat1, mat2);
   grad_fn->beta = beta;
   if (grad_fn->should_compute_output(1)) grad_fn->mat2_.save_input(mat2);
@@ -454,7 +454,7 @@ Tensor addmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat1, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::addmm::table(ks & c10::after_autograd_keyset, self, mat1, mat2, beta, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -483,7 +483,7 @@ Tensor& addmm_(DispatchKeySet ks, Tensor& self, const Tensor& mat1, const Tensor
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -511,7 +511,7 @@ Tensor addmv(DispatchKeySet ks, const Tensor& self, const Tensor& mat, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::addmv::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
   }
-  const auto grad_fn = make_node<AddmvBackward0>();
+  auto grad_fn = make_node<AddmvBackward0>();
   collect_edges(*grad_fn, self, mat, vec);
   grad_fn->beta = beta;
   if (grad_fn->should_compute_output(1)) grad_fn->vec_.save_input(vec);
@@ -521,7 +521,7 @@ Tensor addmv(DispatchKeySet ks, const Tensor& self, const Tensor& mat, const Ten
     AutoDispatchBelowAutograd guard;
     return _ops::addmv::table(ks & c10::after_autograd_keyset, self, mat, vec, beta, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -548,7 +548,7 @@ Tensor& addmv_(DispatchKeySet ks, Tensor& self, const Tensor& mat, const Tensor&
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -576,7 +576,7 @@ Tensor baddbmm(DispatchKeySet ks, const Tensor& self, const Tensor& batch1, cons
     AutoDispatchBelowAutograd guard;
     return _ops::baddbmm::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
   }
-  const auto grad_fn = make_node<BaddbmmBackward0>();
+  auto grad_fn = make_node<BaddbmmBackward0>();
   collect_edges(*grad_fn, self, batch1, batch2);
   grad_fn->beta = beta;
   if (grad_fn->should_compute_output(1)) grad_fn->batch2_.save_input(batch2);
@@ -586,7 +586,7 @@ Tensor baddbmm(DispatchKeySet ks, const Tensor& self, const Tensor& batch1, cons
     AutoDispatchBelowAutograd guard;
     return _ops::baddbmm::table(ks & c10::after_autograd_keyset, self, batch1, batch2, beta, alpha);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -614,7 +614,7 @@ Tensor& baddbmm_(DispatchKeySet ks, Tensor& self, const Tensor& batch1, const Te
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -642,7 +642,7 @@ Tensor bmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
     AutoDispatchBelowAutograd guard;
     return _ops::bmm::table(ks & c10::after_autograd_keyset, self, mat2);
   }
-  const auto grad_fn = make_node<BmmBackward0>();
+  auto grad_fn = make_node<BmmBackward0>();
   collect_edges(*grad_fn, self, mat2);
   if (grad_fn->should_compute_output(0)) grad_fn->mat2_.save_input(mat2);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
@@ -650,7 +650,7 @@ Tensor bmm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
     AutoDispatchBelowAutograd guard;
     return _ops::bmm::table(ks & c10::after_autograd_keyset, self, mat2);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -674,7 +674,7 @@ Tensor dot(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
     AutoDispatchBelowAutograd guard;
     return _ops::dot::table(ks & c10::after_autograd_keyset, self, tensor);
   }
-  const auto grad_fn = make_node<DotBackward0>();
+  auto grad_fn = make_node<DotBackward0>();
   collect_edges(*grad_fn, self, tensor);
   if (grad_fn->should_compute_output(0)) grad_fn->tensor_.save_input(tensor);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
@@ -682,7 +682,7 @@ Tensor dot(DispatchKeySet ks, const Tensor& self, const Tensor& tensor) {
     AutoDispatchBelowAutograd guard;
     return _ops::dot::table(ks & c10::after_autograd_keyset, self, tensor);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -707,7 +707,7 @@ Tensor linear(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
     AutoDispatchBelowAutograd guard;
     return _ops::linear::table(ks & c10::after_autograd_keyset, input, weight, bias);
   }
-  const auto grad_fn = make_node<LinearBackward0>();
+  auto grad_fn = make_node<LinearBackward0>();
   collect_edges(*grad_fn, input, weight, bias);
   if (grad_fn->should_compute_output(0)) grad_fn->weight_.save_input(weight);
   if (grad_fn->should_compute_output(1)) grad_fn->input_.save_input(input);
@@ -716,7 +716,7 @@ Tensor linear(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
     AutoDispatchBelowAutograd guard;
     return _ops::linear::table(ks & c10::after_autograd_keyset, input, weight, bias);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -752,7 +752,7 @@ Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
     AutoDispatchBelowAutograd guard;
     return _ops::mm::table(ks & c10::after_autograd_keyset, self, mat2);
   }
-  const auto grad_fn = make_node<MmBackward0>();
+  auto grad_fn = make_node<MmBackward0>();
   collect_edges(*grad_fn, self, mat2);
   if (grad_fn->should_compute_output(0)) grad_fn->mat2_.save_input(mat2);
   grad_fn->self_strides = self.strides();
@@ -762,7 +762,7 @@ Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2) {
     AutoDispatchBelowAutograd guard;
     return _ops::mm::table(ks & c10::after_autograd_keyset, self, mat2);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -786,7 +786,7 @@ Tensor mv(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
     AutoDispatchBelowAutograd guard;
     return _ops::mv::table(ks & c10::after_autograd_keyset, self, vec);
   }
-  const auto grad_fn = make_node<MvBackward0>();
+  auto grad_fn = make_node<MvBackward0>();
   collect_edges(*grad_fn, self, vec);
   if (grad_fn->should_compute_output(0)) grad_fn->vec_.save_input(vec);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
@@ -794,7 +794,7 @@ Tensor mv(DispatchKeySet ks, const Tensor& self, const Tensor& vec) {
     AutoDispatchBelowAutograd guard;
     return _ops::mv::table(ks & c10::after_autograd_keyset, self, vec);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

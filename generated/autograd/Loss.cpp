@@ -276,7 +276,7 @@ Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int
     AutoDispatchBelowAutograd guard;
     return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
   }
-  const auto grad_fn = make_node<MseLossBackward0>();
+  auto grad_fn = make_node<MseLossBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -285,7 +285,7 @@ Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int
     AutoDispatchBelowAutograd guard;
     return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -312,7 +312,7 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
                                           reduction);
   }
-  const auto grad_fn = make_node<MseLossBackwardBackward0>();
+  auto grad_fn = make_node<MseLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   grad_fn->grad_output_.save_input(grad_output);
   grad_fn->self_.save_input(self);
@@ -323,7 +323,7 @@ Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                           target, reduction);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -387,7 +387,7 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::nll_loss2d_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             target, weight, reduction, ignore_index, total_weight);
   }
-  const auto grad_fn = make_node<NllLoss2DBackwardBackward0>();
+  auto grad_fn = make_node<NllLoss2DBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0)) grad_fn->weight_.save_input(weight);
@@ -398,7 +398,7 @@ Tensor nll_loss2d_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::nll_loss2d_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             target, weight, reduction, ignore_index, total_weight);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -436,7 +436,7 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
     return _ops::nll_loss2d_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
                                            reduction, ignore_index);
   }
-  const auto grad_fn = make_node<NllLoss2DForwardBackward0>();
+  auto grad_fn = make_node<NllLoss2DForwardBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -448,8 +448,8 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(DispatchKeySet ks, const Tensor& s
     return _ops::nll_loss2d_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
                                            reduction, ignore_index);
   }();
-  set_history(output, grad_fn);
-  grad_fn->total_weight_ = SavedTensor(total_weight, true);
+  grad_fn->total_weight_.save_input(total_weight);
+  set_history(output, std::move(grad_fn));
   return {std::move(output), std::move(total_weight)};
 }
 
@@ -487,7 +487,7 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::nll_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
                                           weight, reduction, ignore_index, total_weight);
   }
-  const auto grad_fn = make_node<NllLossBackwardBackward0>();
+  auto grad_fn = make_node<NllLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0)) grad_fn->weight_.save_input(weight);
@@ -498,7 +498,7 @@ Tensor nll_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Ten
     return _ops::nll_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                           target, weight, reduction, ignore_index, total_weight);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -536,7 +536,7 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
     return _ops::nll_loss_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
                                          reduction, ignore_index);
   }
-  const auto grad_fn = make_node<NllLossForwardBackward0>();
+  auto grad_fn = make_node<NllLossForwardBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -548,8 +548,8 @@ std::tuple<Tensor, Tensor> nll_loss_forward(DispatchKeySet ks, const Tensor& sel
     return _ops::nll_loss_forward::table(ks & c10::after_autograd_keyset, self, target, weight,
                                          reduction, ignore_index);
   }();
-  set_history(output, grad_fn);
-  grad_fn->total_weight_ = SavedTensor(total_weight, true);
+  grad_fn->total_weight_.save_input(total_weight);
+  set_history(output, std::move(grad_fn));
   return {std::move(output), std::move(total_weight)};
 }
 

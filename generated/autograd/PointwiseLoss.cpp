@@ -2237,7 +2237,7 @@ Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
@@ -2245,7 +2245,7 @@ Tensor _binary_cross_entropy(DispatchKeySet ks, const Tensor& self, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::_binary_cross_entropy::table(ks & c10::after_autograd_keyset, self, target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2269,7 +2269,7 @@ Tensor& _binary_cross_entropy_(DispatchKeySet ks, Tensor& self, const Tensor& ta
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2297,7 +2297,7 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
     return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
                                                        self, target);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   grad_fn->grad_output_.save_input(grad_output);
   grad_fn->self_.save_input(self);
@@ -2307,7 +2307,7 @@ Tensor _binary_cross_entropy_backward(DispatchKeySet ks, const Tensor& grad_outp
     return _ops::_binary_cross_entropy_backward::table(ks & c10::after_autograd_keyset, grad_output,
                                                        self, target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2340,7 +2340,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
                                                                 grad_output2, grad_output, self,
                                                                 target, output_mask);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyBackwardBackwardBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyBackwardBackwardBackward0>();
   collect_edges(*grad_fn, grad_output2, grad_output, self, target);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
@@ -2360,7 +2360,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_backward(
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
-  set_history(result2, grad_fn);
+  set_history(result2, std::move(grad_fn));
   return {std::move(result0), std::move(result1), std::move(result2)};
 }
 
@@ -2381,7 +2381,7 @@ Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_
                                                            grad_output_tangent, self_tangent,
                                                            target_tangent, grad_output, self, target);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyBackwardJvpBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyBackwardJvpBackward0>();
   collect_edges(*grad_fn, grad_output_tangent, self_tangent, target_tangent, grad_output, self,
                 target);
   grad_fn->self_.save_input(self);
@@ -2407,7 +2407,7 @@ Tensor _binary_cross_entropy_backward_jvp(DispatchKeySet ks, const Tensor& grad_
                                                            target_tangent, grad_output, self,
                                                            target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2422,7 +2422,7 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
     return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
                                                           target);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -2431,7 +2431,7 @@ Tensor _binary_cross_entropy_with_logits(DispatchKeySet ks, const Tensor& self,
     return _ops::_binary_cross_entropy_with_logits::table(ks & c10::after_autograd_keyset, self,
                                                           target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2448,7 +2448,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
     return _ops::_binary_cross_entropy_with_logits_pos_weight::table(ks & c10::after_autograd_keyset,
                                                                      self, target, pos_weight);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward1>();
+  auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackward1>();
   collect_edges(*grad_fn, self, target, pos_weight);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -2458,7 +2458,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight(DispatchKeySet ks, const Ten
     return _ops::_binary_cross_entropy_with_logits_pos_weight::table(
         ks & c10::after_autograd_keyset, self, target, pos_weight);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2482,7 +2482,7 @@ Tensor& _binary_cross_entropy_with_logits_(DispatchKeySet ks, Tensor& self, cons
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2512,7 +2512,7 @@ Tensor& _binary_cross_entropy_with_logits__pos_weight(DispatchKeySet ks, Tensor&
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2561,7 +2561,7 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
                                                                    grad_output, self, target,
                                                                    output_mask);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
@@ -2577,7 +2577,7 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
                                                                    output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2596,7 +2596,7 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
                                                               self_tangent, target_tangent, self,
                                                               target);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
   if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
@@ -2612,7 +2612,7 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
                                                               self_tangent, target_tangent, self,
                                                               target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2630,7 +2630,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_
     return _ops::_binary_cross_entropy_with_logits_pos_weight_backward::table(
         ks & c10::after_autograd_keyset, grad_output, self, target, pos_weight, output_mask);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target, pos_weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
     grad_fn->target_.save_input(target);
@@ -2649,7 +2649,7 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_
   }();
   set_history(result0, grad_fn);
   set_history(result1, grad_fn);
-  set_history(result2, grad_fn);
+  set_history(result2, std::move(grad_fn));
   return {std::move(result0), std::move(result1), std::move(result2)};
 }
 
@@ -2674,7 +2674,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(DispatchKeySet ks,
         ks & c10::after_autograd_keyset, self_tangent, target_tangent, pos_weight_tangent, self,
         target, pos_weight);
   }
-  const auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightJvpBackward0>();
+  auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, pos_weight_tangent, self, target,
                 pos_weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(5)) {
@@ -2699,7 +2699,7 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(DispatchKeySet ks,
         ks & c10::after_autograd_keyset, self_tangent, target_tangent, pos_weight_tangent, self,
         target, pos_weight);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2712,7 +2712,7 @@ Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, 
     AutoDispatchBelowAutograd guard;
     return _ops::_huber_loss::table(ks & c10::after_autograd_keyset, self, target, delta);
   }
-  const auto grad_fn = make_node<HuberLossBackward0>();
+  auto grad_fn = make_node<HuberLossBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -2721,7 +2721,7 @@ Tensor _huber_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, 
     AutoDispatchBelowAutograd guard;
     return _ops::_huber_loss::table(ks & c10::after_autograd_keyset, self, target, delta);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2746,7 +2746,7 @@ Tensor& _huber_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, doub
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2776,7 +2776,7 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
     return _ops::_huber_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                              target, delta, output_mask);
   }
-  const auto grad_fn = make_node<HuberLossBackwardBackward0>();
+  auto grad_fn = make_node<HuberLossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -2790,7 +2790,7 @@ std::tuple<Tensor, Tensor> _huber_loss_backward(DispatchKeySet ks, const Tensor&
                                              target, delta, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2806,7 +2806,7 @@ Tensor _huber_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tens
     return _ops::_huber_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
                                         self, target, delta);
   }
-  const auto grad_fn = make_node<HuberLossJvpBackward0>();
+  auto grad_fn = make_node<HuberLossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -2822,7 +2822,7 @@ Tensor _huber_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tens
     return _ops::_huber_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                         target_tangent, self, target, delta);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2835,7 +2835,7 @@ Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
   }
-  const auto grad_fn = make_node<KlDivBackward0>();
+  auto grad_fn = make_node<KlDivBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -2843,7 +2843,7 @@ Tensor _kl_div(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div::table(ks & c10::after_autograd_keyset, self, target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2867,7 +2867,7 @@ Tensor& _kl_div_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2896,7 +2896,7 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
     return _ops::_kl_div_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
                                          output_mask);
   }
-  const auto grad_fn = make_node<KlDivBackwardBackward0>();
+  auto grad_fn = make_node<KlDivBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
@@ -2909,7 +2909,7 @@ std::tuple<Tensor, Tensor> _kl_div_backward(DispatchKeySet ks, const Tensor& gra
                                          output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -2924,7 +2924,7 @@ Tensor _kl_div_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& 
     return _ops::_kl_div_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
                                     self, target);
   }
-  const auto grad_fn = make_node<KlDivJvpBackward0>();
+  auto grad_fn = make_node<KlDivJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
   grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(1)) grad_fn->self_.save_input(self);
@@ -2937,7 +2937,7 @@ Tensor _kl_div_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& 
     return _ops::_kl_div_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
                                     self, target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2950,15 +2950,15 @@ Tensor _kl_div_log_target(DispatchKeySet ks, const Tensor& self, const Tensor& t
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
   }
-  const auto grad_fn = make_node<KlDivLogTargetBackward0>();
+  auto grad_fn = make_node<KlDivLogTargetBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->target_.save_input(target);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_kl_div_log_target::table(ks & c10::after_autograd_keyset, self, target);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3012,7 +3012,7 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
     return _ops::_kl_div_log_target_backward::table(ks & c10::after_autograd_keyset, grad_output,
                                                     target, output, output_mask);
   }
-  const auto grad_fn = make_node<KlDivLogTargetBackwardBackward0>();
+  auto grad_fn = make_node<KlDivLogTargetBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, target, output);
   if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
@@ -3027,7 +3027,7 @@ std::tuple<Tensor, Tensor> _kl_div_log_target_backward(DispatchKeySet ks, const 
                                                     target, output, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3045,7 +3045,7 @@ Tensor _kl_div_log_target_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::_kl_div_log_target_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                                target_tangent, target, output);
   }
-  const auto grad_fn = make_node<KlDivLogTargetJvpBackward0>();
+  auto grad_fn = make_node<KlDivLogTargetJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, target, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
     grad_fn->target_.save_input(target);
@@ -3060,7 +3060,7 @@ Tensor _kl_div_log_target_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::_kl_div_log_target_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                                target_tangent, target, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3073,7 +3073,7 @@ Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
   }
-  const auto grad_fn = make_node<L1LossBackward0>();
+  auto grad_fn = make_node<L1LossBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -3081,7 +3081,7 @@ Tensor _l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
     AutoDispatchBelowAutograd guard;
     return _ops::_l1_loss::table(ks & c10::after_autograd_keyset, self, target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3105,7 +3105,7 @@ Tensor& _l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3134,7 +3134,7 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
     return _ops::_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
                                           output_mask);
   }
-  const auto grad_fn = make_node<L1LossBackwardBackward0>();
+  auto grad_fn = make_node<L1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
@@ -3144,7 +3144,7 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
                                           target, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3159,7 +3159,7 @@ Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor&
     return _ops::_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
                                      self, target);
   }
-  const auto grad_fn = make_node<L1LossJvpBackward0>();
+  auto grad_fn = make_node<L1LossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
     grad_fn->self_.save_input(self);
@@ -3172,7 +3172,7 @@ Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor&
     return _ops::_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
                                      self, target);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3185,7 +3185,7 @@ Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& targ
     AutoDispatchBelowAutograd guard;
     return _ops::_smooth_l1_loss::table(ks & c10::after_autograd_keyset, self, target, beta);
   }
-  const auto grad_fn = make_node<SmoothL1LossBackward0>();
+  auto grad_fn = make_node<SmoothL1LossBackward0>();
   collect_edges(*grad_fn, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -3194,7 +3194,7 @@ Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& targ
     AutoDispatchBelowAutograd guard;
     return _ops::_smooth_l1_loss::table(ks & c10::after_autograd_keyset, self, target, beta);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3219,7 +3219,7 @@ Tensor& _smooth_l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, 
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3249,7 +3249,7 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
     return _ops::_smooth_l1_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                  target, beta, output_mask);
   }
-  const auto grad_fn = make_node<SmoothL1LossBackwardBackward0>();
+  auto grad_fn = make_node<SmoothL1LossBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -3263,7 +3263,7 @@ std::tuple<Tensor, Tensor> _smooth_l1_loss_backward(DispatchKeySet ks, const Ten
                                                  target, beta, output_mask);
   }();
   set_history(result0, grad_fn);
-  set_history(result1, grad_fn);
+  set_history(result1, std::move(grad_fn));
   return {std::move(result0), std::move(result1)};
 }
 
@@ -3280,7 +3280,7 @@ Tensor _smooth_l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::_smooth_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             target_tangent, self, target, beta);
   }
-  const auto grad_fn = make_node<SmoothL1LossJvpBackward0>();
+  auto grad_fn = make_node<SmoothL1LossJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
   grad_fn->self_.save_input(self);
   grad_fn->target_.save_input(target);
@@ -3296,7 +3296,7 @@ Tensor _smooth_l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent,
     return _ops::_smooth_l1_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent,
                                             target_tangent, self, target, beta);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

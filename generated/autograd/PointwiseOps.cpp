@@ -301,7 +301,7 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
     AutoDispatchBelowAutograd guard;
     return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
-  const auto grad_fn = make_node<AddcdivBackward0>();
+  auto grad_fn = make_node<AddcdivBackward0>();
   collect_edges(*grad_fn, self, tensor1, tensor2);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->tensor1_scalar_type = tensor1.scalar_type();
@@ -315,7 +315,7 @@ Tensor addcdiv(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
     AutoDispatchBelowAutograd guard;
     return _ops::addcdiv::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -346,7 +346,7 @@ Tensor& addcdiv_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -374,7 +374,7 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
     AutoDispatchBelowAutograd guard;
     return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }
-  const auto grad_fn = make_node<AddcmulBackward0>();
+  auto grad_fn = make_node<AddcmulBackward0>();
   collect_edges(*grad_fn, self, tensor1, tensor2);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->tensor1_scalar_type = tensor1.scalar_type();
@@ -386,7 +386,7 @@ Tensor addcmul(DispatchKeySet ks, const Tensor& self, const Tensor& tensor1, con
     AutoDispatchBelowAutograd guard;
     return _ops::addcmul::table(ks & c10::after_autograd_keyset, self, tensor1, tensor2, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -415,7 +415,7 @@ Tensor& addcmul_(DispatchKeySet ks, Tensor& self, const Tensor& tensor1, const T
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -442,14 +442,14 @@ Tensor lerp_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
     AutoDispatchBelowAutograd guard;
     return _ops::lerp_Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
-  const auto grad_fn = make_node<LerpBackward0>();
+  auto grad_fn = make_node<LerpBackward0>();
   collect_edges(*grad_fn, self, end);
   grad_fn->weight = weight;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::lerp_Scalar::table(ks & c10::after_autograd_keyset, self, end, weight);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -462,7 +462,7 @@ Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
     AutoDispatchBelowAutograd guard;
     return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }
-  const auto grad_fn = make_node<LerpBackward1>();
+  auto grad_fn = make_node<LerpBackward1>();
   collect_edges(*grad_fn, self, end, weight);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
     grad_fn->weight_.save_input(weight);
@@ -473,7 +473,7 @@ Tensor lerp_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& end, con
     AutoDispatchBelowAutograd guard;
     return _ops::lerp_Tensor::table(ks & c10::after_autograd_keyset, self, end, weight);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -496,7 +496,7 @@ Tensor& lerp__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& end, const S
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -524,7 +524,7 @@ Tensor& lerp__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& end, const T
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }

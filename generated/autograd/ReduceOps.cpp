@@ -612,13 +612,13 @@ Tensor all_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
     AutoDispatchBelowAutograd guard;
     return _ops::all_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<NotImplemented>("all.dims");
+  auto grad_fn = make_node<NotImplemented>("all.dims");
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::all_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -665,7 +665,7 @@ Tensor amax(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
     AutoDispatchBelowAutograd guard;
     return _ops::amax::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<AmaxBackward0>();
+  auto grad_fn = make_node<AmaxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
@@ -674,8 +674,8 @@ Tensor amax(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
     AutoDispatchBelowAutograd guard;
     return _ops::amax::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -700,7 +700,7 @@ Tensor amin(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
     AutoDispatchBelowAutograd guard;
     return _ops::amin::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<AminBackward0>();
+  auto grad_fn = make_node<AminBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->keepdim = keepdim;
@@ -709,8 +709,8 @@ Tensor amin(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool keepdim
     AutoDispatchBelowAutograd guard;
     return _ops::amin::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -747,13 +747,13 @@ Tensor any_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
     AutoDispatchBelowAutograd guard;
     return _ops::any_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<NotImplemented>("any.dims");
+  auto grad_fn = make_node<NotImplemented>("any.dims");
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::any_dims::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -837,7 +837,7 @@ Tensor cumprod(DispatchKeySet ks, const Tensor& self, int64_t dim,
     AutoDispatchBelowAutograd guard;
     return _ops::cumprod::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }
-  const auto grad_fn = make_node<CumprodBackward0>();
+  auto grad_fn = make_node<CumprodBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->self_.save_input(self);
@@ -846,8 +846,8 @@ Tensor cumprod(DispatchKeySet ks, const Tensor& self, int64_t dim,
     AutoDispatchBelowAutograd guard;
     return _ops::cumprod::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -899,7 +899,7 @@ Tensor cumsum(DispatchKeySet ks, const Tensor& self, int64_t dim, std::optional<
     AutoDispatchBelowAutograd guard;
     return _ops::cumsum::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }
-  const auto grad_fn = make_node<CumsumBackward0>();
+  auto grad_fn = make_node<CumsumBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_scalar_type = self.scalar_type();
   grad_fn->dim = dim;
@@ -907,7 +907,7 @@ Tensor cumsum(DispatchKeySet ks, const Tensor& self, int64_t dim, std::optional<
     AutoDispatchBelowAutograd guard;
     return _ops::cumsum::table(ks & c10::after_autograd_keyset, self, dim, dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -931,7 +931,7 @@ Tensor& cumsum_(DispatchKeySet ks, Tensor& self, int64_t dim, std::optional<Scal
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -957,7 +957,7 @@ Tensor logsumexp(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
     AutoDispatchBelowAutograd guard;
     return _ops::logsumexp::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<LogsumexpBackward0>();
+  auto grad_fn = make_node<LogsumexpBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->dim = dim;
@@ -966,8 +966,8 @@ Tensor logsumexp(DispatchKeySet ks, const Tensor& self, IntArrayRef dim, bool ke
     AutoDispatchBelowAutograd guard;
     return _ops::logsumexp::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -992,15 +992,15 @@ Tensor max(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::max::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<MaxBackward1>();
+  auto grad_fn = make_node<MaxBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::max::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1014,7 +1014,7 @@ std::tuple<Tensor, Tensor> max_dim(DispatchKeySet ks, const Tensor& self, int64_
     AutoDispatchBelowAutograd guard;
     return _ops::max_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<MaxBackward0>();
+  auto grad_fn = make_node<MaxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_sizes = self.sizes();
@@ -1023,8 +1023,8 @@ std::tuple<Tensor, Tensor> max_dim(DispatchKeySet ks, const Tensor& self, int64_
     AutoDispatchBelowAutograd guard;
     return _ops::max_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(values, grad_fn);
-  grad_fn->indices_ = SavedTensor(indices, true);
+  grad_fn->indices_.save_input(indices);
+  set_history(values, std::move(grad_fn));
   return {std::move(values), std::move(indices)};
 }
 
@@ -1073,7 +1073,7 @@ Tensor mean(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
     AutoDispatchBelowAutograd guard;
     return _ops::mean::table(ks & c10::after_autograd_keyset, self, dtype);
   }
-  const auto grad_fn = make_node<MeanBackward0>();
+  auto grad_fn = make_node<MeanBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->self_numel = self.numel();
@@ -1081,7 +1081,7 @@ Tensor mean(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
     AutoDispatchBelowAutograd guard;
     return _ops::mean::table(ks & c10::after_autograd_keyset, self, dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1095,7 +1095,7 @@ Tensor mean_dim(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
     AutoDispatchBelowAutograd guard;
     return _ops::mean_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }
-  const auto grad_fn = make_node<MeanBackward1>();
+  auto grad_fn = make_node<MeanBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->dim = 
@@ -1106,7 +1106,7 @@ Tensor mean_dim(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, 
     AutoDispatchBelowAutograd guard;
     return _ops::mean_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1144,15 +1144,15 @@ Tensor min(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::min::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<MinBackward1>();
+  auto grad_fn = make_node<MinBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::min::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1166,7 +1166,7 @@ std::tuple<Tensor, Tensor> min_dim(DispatchKeySet ks, const Tensor& self, int64_
     AutoDispatchBelowAutograd guard;
     return _ops::min_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }
-  const auto grad_fn = make_node<MinBackward0>();
+  auto grad_fn = make_node<MinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_sizes = self.sizes();
@@ -1175,8 +1175,8 @@ std::tuple<Tensor, Tensor> min_dim(DispatchKeySet ks, const Tensor& self, int64_
     AutoDispatchBelowAutograd guard;
     return _ops::min_dim::table(ks & c10::after_autograd_keyset, self, dim, keepdim);
   }();
-  set_history(values, grad_fn);
-  grad_fn->indices_ = SavedTensor(indices, true);
+  grad_fn->indices_.save_input(indices);
+  set_history(values, std::move(grad_fn));
   return {std::move(values), std::move(indices)};
 }
 
@@ -1225,7 +1225,7 @@ Tensor norm_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
     AutoDispatchBelowAutograd guard;
     return _ops::norm_Scalar::table(ks & c10::after_autograd_keyset, self, p);
   }
-  const auto grad_fn = make_node<NormBackward0>();
+  auto grad_fn = make_node<NormBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->p = p;
@@ -1233,8 +1233,8 @@ Tensor norm_Scalar(DispatchKeySet ks, const Tensor& self, const Scalar& p) {
     AutoDispatchBelowAutograd guard;
     return _ops::norm_Scalar::table(ks & c10::after_autograd_keyset, self, p);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1248,7 +1248,7 @@ Tensor norm_ScalarOpt_dim(DispatchKeySet ks, const Tensor& self, const std::opti
     AutoDispatchBelowAutograd guard;
     return _ops::norm_ScalarOpt_dim::table(ks & c10::after_autograd_keyset, self, p, dim, keepdim);
   }
-  const auto grad_fn = make_node<NormBackward3>();
+  auto grad_fn = make_node<NormBackward3>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->p = p;
@@ -1258,8 +1258,8 @@ Tensor norm_ScalarOpt_dim(DispatchKeySet ks, const Tensor& self, const std::opti
     AutoDispatchBelowAutograd guard;
     return _ops::norm_ScalarOpt_dim::table(ks & c10::after_autograd_keyset, self, p, dim, keepdim);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1276,7 +1276,7 @@ Tensor norm_ScalarOpt_dim_dtype(DispatchKeySet ks, const Tensor& self,
     return _ops::norm_ScalarOpt_dim_dtype::table(ks & c10::after_autograd_keyset, self, p, dim,
                                                  keepdim, dtype);
   }
-  const auto grad_fn = make_node<NormBackward2>();
+  auto grad_fn = make_node<NormBackward2>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->p = p;
@@ -1287,8 +1287,8 @@ Tensor norm_ScalarOpt_dim_dtype(DispatchKeySet ks, const Tensor& self,
     return _ops::norm_ScalarOpt_dim_dtype::table(ks & c10::after_autograd_keyset, self, p, dim,
                                                  keepdim, dtype);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1302,7 +1302,7 @@ Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::op
     AutoDispatchBelowAutograd guard;
     return _ops::norm_ScalarOpt_dtype::table(ks & c10::after_autograd_keyset, self, p, dtype);
   }
-  const auto grad_fn = make_node<NormBackward1>();
+  auto grad_fn = make_node<NormBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->p = p;
@@ -1310,8 +1310,8 @@ Tensor norm_ScalarOpt_dtype(DispatchKeySet ks, const Tensor& self, const std::op
     AutoDispatchBelowAutograd guard;
     return _ops::norm_ScalarOpt_dtype::table(ks & c10::after_autograd_keyset, self, p, dtype);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1373,15 +1373,15 @@ Tensor prod(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dty
     AutoDispatchBelowAutograd guard;
     return _ops::prod::table(ks & c10::after_autograd_keyset, self, dtype);
   }
-  const auto grad_fn = make_node<ProdBackward0>();
+  auto grad_fn = make_node<ProdBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::prod::table(ks & c10::after_autograd_keyset, self, dtype);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1395,7 +1395,7 @@ Tensor prod_dim_int(DispatchKeySet ks, const Tensor& self, int64_t dim, bool kee
     AutoDispatchBelowAutograd guard;
     return _ops::prod_dim_int::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }
-  const auto grad_fn = make_node<ProdBackward1>();
+  auto grad_fn = make_node<ProdBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->dim = dim;
@@ -1404,8 +1404,8 @@ Tensor prod_dim_int(DispatchKeySet ks, const Tensor& self, int64_t dim, bool kee
     AutoDispatchBelowAutograd guard;
     return _ops::prod_dim_int::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1446,7 +1446,7 @@ Tensor std_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
     return _ops::std_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
                                        keepdim);
   }
-  const auto grad_fn = make_node<StdBackward0>();
+  auto grad_fn = make_node<StdBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->dim = 
@@ -1458,8 +1458,8 @@ Tensor std_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
     return _ops::std_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
                                        keepdim);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1499,14 +1499,14 @@ Tensor sum(DispatchKeySet ks, const Tensor& self, std::optional<ScalarType> dtyp
     AutoDispatchBelowAutograd guard;
     return _ops::sum::table(ks & c10::after_autograd_keyset, self, dtype);
   }
-  const auto grad_fn = make_node<SumBackward0>();
+  auto grad_fn = make_node<SumBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sum::table(ks & c10::after_autograd_keyset, self, dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1521,7 +1521,7 @@ Tensor sum_dim_IntList(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRe
     AutoDispatchBelowAutograd guard;
     return _ops::sum_dim_IntList::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }
-  const auto grad_fn = make_node<SumBackward1>();
+  auto grad_fn = make_node<SumBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   grad_fn->dim = 
@@ -1531,7 +1531,7 @@ Tensor sum_dim_IntList(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRe
     AutoDispatchBelowAutograd guard;
     return _ops::sum_dim_IntList::table(ks & c10::after_autograd_keyset, self, dim, keepdim, dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1572,7 +1572,7 @@ Tensor var_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
     return _ops::var_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
                                        keepdim);
   }
-  const auto grad_fn = make_node<VarBackward0>();
+  auto grad_fn = make_node<VarBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->dim = 
@@ -1584,7 +1584,7 @@ Tensor var_correction(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef
     return _ops::var_correction::table(ks & c10::after_autograd_keyset, self, dim, correction,
                                        keepdim);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

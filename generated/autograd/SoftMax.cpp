@@ -172,7 +172,7 @@ Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool hal
     AutoDispatchBelowAutograd guard;
     return _ops::_log_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }
-  const auto grad_fn = make_node<LogSoftmaxBackward0>();
+  auto grad_fn = make_node<LogSoftmaxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_scalar_type = self.scalar_type();
@@ -180,8 +180,8 @@ Tensor _log_softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool hal
     AutoDispatchBelowAutograd guard;
     return _ops::_log_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -209,7 +209,7 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
     return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
                                                    output, dim, input_dtype);
   }
-  const auto grad_fn = make_node<LogSoftmaxBackwardDataBackward0>();
+  auto grad_fn = make_node<LogSoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_scalar_type = output.scalar_type();
   grad_fn->output_.save_input(output);
@@ -220,7 +220,7 @@ Tensor _log_softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output,
     return _ops::_log_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output,
                                                    output, dim, input_dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -248,7 +248,7 @@ Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to
     AutoDispatchBelowAutograd guard;
     return _ops::_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }
-  const auto grad_fn = make_node<SoftmaxBackward0>();
+  auto grad_fn = make_node<SoftmaxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_scalar_type = self.scalar_type();
@@ -256,8 +256,8 @@ Tensor _softmax(DispatchKeySet ks, const Tensor& self, int64_t dim, bool half_to
     AutoDispatchBelowAutograd guard;
     return _ops::_softmax::table(ks & c10::after_autograd_keyset, self, dim, half_to_float);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -285,7 +285,7 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
     return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,
                                                dim, input_dtype);
   }
-  const auto grad_fn = make_node<SoftmaxBackwardDataBackward0>();
+  auto grad_fn = make_node<SoftmaxBackwardDataBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_scalar_type = output.scalar_type();
   grad_fn->output_.save_input(output);
@@ -297,7 +297,7 @@ Tensor _softmax_backward_data(DispatchKeySet ks, const Tensor& grad_output, cons
     return _ops::_softmax_backward_data::table(ks & c10::after_autograd_keyset, grad_output, output,
                                                dim, input_dtype);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

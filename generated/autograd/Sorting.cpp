@@ -109,7 +109,7 @@ std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t d
     AutoDispatchBelowAutograd guard;
     return _ops::sort::table(ks & c10::after_autograd_keyset, self, dim, descending);
   }
-  const auto grad_fn = make_node<SortBackward0>();
+  auto grad_fn = make_node<SortBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_sizes = self.sizes();
@@ -117,8 +117,8 @@ std::tuple<Tensor, Tensor> sort(DispatchKeySet ks, const Tensor& self, int64_t d
     AutoDispatchBelowAutograd guard;
     return _ops::sort::table(ks & c10::after_autograd_keyset, self, dim, descending);
   }();
-  set_history(values, grad_fn);
-  grad_fn->indices_ = SavedTensor(indices, true);
+  grad_fn->indices_.save_input(indices);
+  set_history(values, std::move(grad_fn));
   return {std::move(values), std::move(indices)};
 }
 
@@ -133,7 +133,7 @@ std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,
     AutoDispatchBelowAutograd guard;
     return _ops::sort_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending);
   }
-  const auto grad_fn = make_node<SortBackward1>();
+  auto grad_fn = make_node<SortBackward1>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_sizes = self.sizes();
@@ -141,8 +141,8 @@ std::tuple<Tensor, Tensor> sort_stable(DispatchKeySet ks, const Tensor& self,
     AutoDispatchBelowAutograd guard;
     return _ops::sort_stable::table(ks & c10::after_autograd_keyset, self, stable, dim, descending);
   }();
-  set_history(values, grad_fn);
-  grad_fn->indices_ = SavedTensor(indices, true);
+  grad_fn->indices_.save_input(indices);
+  set_history(values, std::move(grad_fn));
   return {std::move(values), std::move(indices)};
 }
 
@@ -188,7 +188,7 @@ std::tuple<Tensor, Tensor> topk(DispatchKeySet ks, const Tensor& self, int64_t k
     AutoDispatchBelowAutograd guard;
     return _ops::topk::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
   }
-  const auto grad_fn = make_node<TopkBackward0>();
+  auto grad_fn = make_node<TopkBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dim = dim;
   grad_fn->self_sizes = self.sizes();
@@ -196,8 +196,8 @@ std::tuple<Tensor, Tensor> topk(DispatchKeySet ks, const Tensor& self, int64_t k
     AutoDispatchBelowAutograd guard;
     return _ops::topk::table(ks & c10::after_autograd_keyset, self, k, dim, largest, sorted);
   }();
-  set_history(values, grad_fn);
-  grad_fn->indices_ = SavedTensor(indices, true);
+  grad_fn->indices_.save_input(indices);
+  set_history(values, std::move(grad_fn));
   return {std::move(values), std::move(indices)};
 }
 

@@ -1664,7 +1664,7 @@ Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
     AutoDispatchBelowAutograd guard;
     return _ops::_logit::table(ks & c10::after_autograd_keyset, self, eps);
   }
-  const auto grad_fn = make_node<LogitBackward0>();
+  auto grad_fn = make_node<LogitBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->eps = eps;
@@ -1672,7 +1672,7 @@ Tensor _logit(DispatchKeySet ks, const Tensor& self, double eps) {
     AutoDispatchBelowAutograd guard;
     return _ops::_logit::table(ks & c10::after_autograd_keyset, self, eps);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1696,7 +1696,7 @@ Tensor& _logit_(DispatchKeySet ks, Tensor& self, double eps) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1722,7 +1722,7 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
   }
-  const auto grad_fn = make_node<LogitBackwardBackward0>();
+  auto grad_fn = make_node<LogitBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->eps = eps;
   grad_fn->self_.save_input(self);
@@ -1731,7 +1731,7 @@ Tensor _logit_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::_logit_backward::table(ks & c10::after_autograd_keyset, grad_output, self, eps);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1744,14 +1744,14 @@ Tensor _sinc(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::_sinc::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SincBackward0>();
+  auto grad_fn = make_node<SincBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_sinc::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1774,7 +1774,7 @@ Tensor& _sinc_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1799,7 +1799,7 @@ Tensor _sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::_sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SincBackwardBackward0>();
+  auto grad_fn = make_node<SincBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1807,7 +1807,7 @@ Tensor _sinc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::_sinc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1820,14 +1820,14 @@ Tensor digamma(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<DigammaBackward0>();
+  auto grad_fn = make_node<DigammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::digamma::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1850,7 +1850,7 @@ Tensor& digamma_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1875,7 +1875,7 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
     AutoDispatchBelowAutograd guard;
     return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<DigammaBackwardBackward0>();
+  auto grad_fn = make_node<DigammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1883,7 +1883,7 @@ Tensor digamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
     AutoDispatchBelowAutograd guard;
     return _ops::digamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1896,14 +1896,14 @@ Tensor erfc(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ErfcBackward0>();
+  auto grad_fn = make_node<ErfcBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erfc::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1926,7 +1926,7 @@ Tensor& erfc_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1951,7 +1951,7 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<ErfcBackwardBackward0>();
+  auto grad_fn = make_node<ErfcBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1959,7 +1959,7 @@ Tensor erfc_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::erfc_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1972,14 +1972,14 @@ Tensor erfinv(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::erfinv::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ErfinvBackward0>();
+  auto grad_fn = make_node<ErfinvBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erfinv::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2027,7 +2027,7 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<ErfinvBackwardBackward0>();
+  auto grad_fn = make_node<ErfinvBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2035,7 +2035,7 @@ Tensor erfinv_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::erfinv_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2048,14 +2048,14 @@ Tensor i0(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::i0::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<I0Backward0>();
+  auto grad_fn = make_node<I0Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::i0::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2078,7 +2078,7 @@ Tensor& i0_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2103,7 +2103,7 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
     AutoDispatchBelowAutograd guard;
     return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<I0BackwardBackward0>();
+  auto grad_fn = make_node<I0BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2111,7 +2111,7 @@ Tensor i0_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& s
     AutoDispatchBelowAutograd guard;
     return _ops::i0_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2124,14 +2124,14 @@ Tensor lgamma(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<LgammaBackward0>();
+  auto grad_fn = make_node<LgammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::lgamma::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2154,7 +2154,7 @@ Tensor& lgamma_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2179,7 +2179,7 @@ Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<LgammaBackwardBackward0>();
+  auto grad_fn = make_node<LgammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2187,7 +2187,7 @@ Tensor lgamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::lgamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2211,7 +2211,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::polygamma::table(ks & c10::after_autograd_keyset, n, self);
   }
-  const auto grad_fn = make_node<PolygammaBackward0>();
+  auto grad_fn = make_node<PolygammaBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->n = n;
@@ -2219,7 +2219,7 @@ Tensor polygamma(DispatchKeySet ks, int64_t n, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::polygamma::table(ks & c10::after_autograd_keyset, n, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2244,7 +2244,7 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
   }
-  const auto grad_fn = make_node<PolygammaBackwardBackward0>();
+  auto grad_fn = make_node<PolygammaBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->n = n;
   grad_fn->self_.save_input(self);
@@ -2253,7 +2253,7 @@ Tensor polygamma_backward(DispatchKeySet ks, const Tensor& grad_output, const Te
     AutoDispatchBelowAutograd guard;
     return _ops::polygamma_backward::table(ks & c10::after_autograd_keyset, grad_output, self, n);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2277,14 +2277,14 @@ Tensor special_entr(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialEntrBackward0>();
+  auto grad_fn = make_node<SpecialEntrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_entr::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2307,7 +2307,7 @@ Tensor& special_entr_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2332,7 +2332,7 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
     AutoDispatchBelowAutograd guard;
     return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SpecialEntrBackwardBackward0>();
+  auto grad_fn = make_node<SpecialEntrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2340,7 +2340,7 @@ Tensor special_entr_backward(DispatchKeySet ks, const Tensor& grad_output, const
     AutoDispatchBelowAutograd guard;
     return _ops::special_entr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2353,15 +2353,15 @@ Tensor special_erfcx(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialErfcxBackward0>();
+  auto grad_fn = make_node<SpecialErfcxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_erfcx::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2412,7 +2412,7 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
     return _ops::special_erfcx_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                output);
   }
-  const auto grad_fn = make_node<SpecialErfcxBackwardBackward0>();
+  auto grad_fn = make_node<SpecialErfcxBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2)) {
     grad_fn->self_.save_input(self);
@@ -2428,7 +2428,7 @@ Tensor special_erfcx_backward(DispatchKeySet ks, const Tensor& grad_output, cons
     return _ops::special_erfcx_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                                output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2441,15 +2441,15 @@ Tensor special_i0e(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialI0EBackward0>();
+  auto grad_fn = make_node<SpecialI0EBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i0e::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2500,7 +2500,7 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     return _ops::special_i0e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                              output);
   }
-  const auto grad_fn = make_node<SpecialI0EBackwardBackward0>();
+  auto grad_fn = make_node<SpecialI0EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
@@ -2512,7 +2512,7 @@ Tensor special_i0e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     return _ops::special_i0e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                              output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2525,15 +2525,15 @@ Tensor special_i1(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialI1Backward0>();
+  auto grad_fn = make_node<SpecialI1Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i1::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2584,7 +2584,7 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::special_i1_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             output);
   }
-  const auto grad_fn = make_node<SpecialI1BackwardBackward0>();
+  auto grad_fn = make_node<SpecialI1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
@@ -2598,7 +2598,7 @@ Tensor special_i1_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     return _ops::special_i1_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                             output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2611,15 +2611,15 @@ Tensor special_i1e(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialI1EBackward0>();
+  auto grad_fn = make_node<SpecialI1EBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_i1e::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2670,7 +2670,7 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     return _ops::special_i1e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                              output);
   }
-  const auto grad_fn = make_node<SpecialI1EBackwardBackward0>();
+  auto grad_fn = make_node<SpecialI1EBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, output);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
@@ -2684,7 +2684,7 @@ Tensor special_i1e_backward(DispatchKeySet ks, const Tensor& grad_output, const 
     return _ops::special_i1e_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
                                              output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2697,14 +2697,14 @@ Tensor special_log_ndtr(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialLogNdtrBackward0>();
+  auto grad_fn = make_node<SpecialLogNdtrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_log_ndtr::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2727,7 +2727,7 @@ Tensor& special_log_ndtr_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2752,7 +2752,7 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
     AutoDispatchBelowAutograd guard;
     return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SpecialLogNdtrBackwardBackward0>();
+  auto grad_fn = make_node<SpecialLogNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2761,7 +2761,7 @@ Tensor special_log_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, c
     return _ops::special_log_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output,
                                                   self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2774,14 +2774,14 @@ Tensor special_ndtr(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialNdtrBackward0>();
+  auto grad_fn = make_node<SpecialNdtrBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtr::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2804,7 +2804,7 @@ Tensor& special_ndtr_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2829,7 +2829,7 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SpecialNdtrBackwardBackward0>();
+  auto grad_fn = make_node<SpecialNdtrBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2837,7 +2837,7 @@ Tensor special_ndtr_backward(DispatchKeySet ks, const Tensor& grad_output, const
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtr_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2850,14 +2850,14 @@ Tensor special_ndtri(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtri::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SpecialNdtriBackward0>();
+  auto grad_fn = make_node<SpecialNdtriBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtri::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2905,7 +2905,7 @@ Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, cons
     AutoDispatchBelowAutograd guard;
     return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<SpecialNdtriBackwardBackward0>();
+  auto grad_fn = make_node<SpecialNdtriBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2914,7 +2914,7 @@ Tensor special_ndtri_backward(DispatchKeySet ks, const Tensor& grad_output, cons
     return _ops::special_ndtri_backward::table(ks & c10::after_autograd_keyset, grad_output,
                                                output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

@@ -444,7 +444,7 @@ Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>&
     AutoDispatchBelowAutograd guard;
     return _ops::clamp::table(ks & c10::after_autograd_keyset, self, min, max);
   }
-  const auto grad_fn = make_node<ClampBackward0>();
+  auto grad_fn = make_node<ClampBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->min = min;
@@ -453,7 +453,7 @@ Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>&
     AutoDispatchBelowAutograd guard;
     return _ops::clamp::table(ks & c10::after_autograd_keyset, self, min, max);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -467,7 +467,7 @@ Tensor clamp_Tensor(DispatchKeySet ks, const Tensor& self, const std::optional<T
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_Tensor::table(ks & c10::after_autograd_keyset, self, min, max);
   }
-  const auto grad_fn = make_node<ClampBackward1>();
+  auto grad_fn = make_node<ClampBackward1>();
   collect_edges(*grad_fn, self, min, max);
   grad_fn->self_.save_input(self);
   grad_fn->min_.save_input(min);
@@ -476,7 +476,7 @@ Tensor clamp_Tensor(DispatchKeySet ks, const Tensor& self, const std::optional<T
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_Tensor::table(ks & c10::after_autograd_keyset, self, min, max);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -502,7 +502,7 @@ Tensor& clamp_(DispatchKeySet ks, Tensor& self, const std::optional<Scalar>& min
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -529,7 +529,7 @@ Tensor& clamp__Tensor(DispatchKeySet ks, Tensor& self, const std::optional<Tenso
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -568,7 +568,7 @@ Tensor clamp_max(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_max::table(ks & c10::after_autograd_keyset, self, max);
   }
-  const auto grad_fn = make_node<ClampMaxBackward0>();
+  auto grad_fn = make_node<ClampMaxBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->max = max;
@@ -576,7 +576,7 @@ Tensor clamp_max(DispatchKeySet ks, const Tensor& self, const Scalar& max) {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_max::table(ks & c10::after_autograd_keyset, self, max);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -589,7 +589,7 @@ Tensor clamp_max_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& max
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_max_Tensor::table(ks & c10::after_autograd_keyset, self, max);
   }
-  const auto grad_fn = make_node<ClampMaxBackward1>();
+  auto grad_fn = make_node<ClampMaxBackward1>();
   collect_edges(*grad_fn, self, max);
   grad_fn->self_.save_input(self);
   grad_fn->max_.save_input(max);
@@ -597,7 +597,7 @@ Tensor clamp_max_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& max
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_max_Tensor::table(ks & c10::after_autograd_keyset, self, max);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -621,7 +621,7 @@ Tensor& clamp_max_(DispatchKeySet ks, Tensor& self, const Scalar& max) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -646,7 +646,7 @@ Tensor& clamp_max__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& max) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -683,7 +683,7 @@ Tensor clamp_min(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_min::table(ks & c10::after_autograd_keyset, self, min);
   }
-  const auto grad_fn = make_node<ClampMinBackward0>();
+  auto grad_fn = make_node<ClampMinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->min = min;
@@ -691,7 +691,7 @@ Tensor clamp_min(DispatchKeySet ks, const Tensor& self, const Scalar& min) {
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_min::table(ks & c10::after_autograd_keyset, self, min);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -704,7 +704,7 @@ Tensor clamp_min_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& min
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_min_Tensor::table(ks & c10::after_autograd_keyset, self, min);
   }
-  const auto grad_fn = make_node<ClampMinBackward1>();
+  auto grad_fn = make_node<ClampMinBackward1>();
   collect_edges(*grad_fn, self, min);
   grad_fn->self_.save_input(self);
   grad_fn->min_.save_input(min);
@@ -712,7 +712,7 @@ Tensor clamp_min_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& min
     AutoDispatchBelowAutograd guard;
     return _ops::clamp_min_Tensor::table(ks & c10::after_autograd_keyset, self, min);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -736,7 +736,7 @@ Tensor& clamp_min_(DispatchKeySet ks, Tensor& self, const Scalar& min) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -761,7 +761,7 @@ Tensor& clamp_min__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& min) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -799,14 +799,14 @@ Tensor masked_fill_Scalar(DispatchKeySet ks, const Tensor& self, const Tensor& m
     AutoDispatchBelowAutograd guard;
     return _ops::masked_fill_Scalar::table(ks & c10::after_autograd_keyset, self, mask, value);
   }
-  const auto grad_fn = make_node<MaskedFillBackward0>();
+  auto grad_fn = make_node<MaskedFillBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->mask_.save_input(mask);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::masked_fill_Scalar::table(ks & c10::after_autograd_keyset, self, mask, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -820,14 +820,14 @@ Tensor masked_fill_Tensor(DispatchKeySet ks, const Tensor& self, const Tensor& m
     AutoDispatchBelowAutograd guard;
     return _ops::masked_fill_Tensor::table(ks & c10::after_autograd_keyset, self, mask, value);
   }
-  const auto grad_fn = make_node<MaskedFillBackward1>();
+  auto grad_fn = make_node<MaskedFillBackward1>();
   collect_edges(*grad_fn, self, value);
   grad_fn->mask_.save_input(mask);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::masked_fill_Tensor::table(ks & c10::after_autograd_keyset, self, mask, value);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -851,7 +851,7 @@ Tensor& masked_fill__Scalar(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -876,7 +876,7 @@ Tensor& masked_fill__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& mask,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -915,14 +915,14 @@ Tensor where_self(DispatchKeySet ks, const Tensor& condition, const Tensor& self
     AutoDispatchBelowAutograd guard;
     return _ops::where_self::table(ks & c10::after_autograd_keyset, condition, self, other);
   }
-  const auto grad_fn = make_node<WhereBackward0>();
+  auto grad_fn = make_node<WhereBackward0>();
   collect_edges(*grad_fn, self, other);
   grad_fn->condition_.save_input(condition);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::where_self::table(ks & c10::after_autograd_keyset, condition, self, other);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

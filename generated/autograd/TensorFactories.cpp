@@ -341,13 +341,13 @@ Tensor bernoulli(DispatchKeySet ks, const Tensor& self, std::optional<Generator>
     AutoDispatchBelowAutograd guard;
     return _ops::bernoulli::table(ks & c10::after_autograd_keyset, self, generator);
   }
-  const auto grad_fn = make_node<BernoulliBackward0>();
+  auto grad_fn = make_node<BernoulliBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::bernoulli::table(ks & c10::after_autograd_keyset, self, generator);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -361,13 +361,13 @@ Tensor bernoulli_p(DispatchKeySet ks, const Tensor& self, double p,
     AutoDispatchBelowAutograd guard;
     return _ops::bernoulli_p::table(ks & c10::after_autograd_keyset, self, p, generator);
   }
-  const auto grad_fn = make_node<BernoulliBackward1>();
+  auto grad_fn = make_node<BernoulliBackward1>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::bernoulli_p::table(ks & c10::after_autograd_keyset, self, p, generator);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -392,7 +392,7 @@ Tensor& bernoulli__Tensor(DispatchKeySet ks, Tensor& self, const Tensor& p,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -416,7 +416,7 @@ Tensor& bernoulli__float(DispatchKeySet ks, Tensor& self, double p,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -633,7 +633,7 @@ Tensor& normal_(DispatchKeySet ks, Tensor& self, double mean, double std,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -879,7 +879,7 @@ Tensor& random_(DispatchKeySet ks, Tensor& self, std::optional<Generator> genera
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -903,7 +903,7 @@ Tensor& random__from(DispatchKeySet ks, Tensor& self, int64_t from, std::optiona
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -927,7 +927,7 @@ Tensor& random__to(DispatchKeySet ks, Tensor& self, int64_t to,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -964,14 +964,14 @@ Tensor tril(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
     AutoDispatchBelowAutograd guard;
     return _ops::tril::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
-  const auto grad_fn = make_node<TrilBackward0>();
+  auto grad_fn = make_node<TrilBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->diagonal = diagonal;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tril::table(ks & c10::after_autograd_keyset, self, diagonal);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -994,7 +994,7 @@ Tensor& tril_(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1019,14 +1019,14 @@ Tensor triu(DispatchKeySet ks, const Tensor& self, int64_t diagonal) {
     AutoDispatchBelowAutograd guard;
     return _ops::triu::table(ks & c10::after_autograd_keyset, self, diagonal);
   }
-  const auto grad_fn = make_node<TriuBackward0>();
+  auto grad_fn = make_node<TriuBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->diagonal = diagonal;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::triu::table(ks & c10::after_autograd_keyset, self, diagonal);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1049,7 +1049,7 @@ Tensor& triu_(DispatchKeySet ks, Tensor& self, int64_t diagonal) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1084,7 +1084,7 @@ Tensor& uniform_(DispatchKeySet ks, Tensor& self, double from, double to,
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }

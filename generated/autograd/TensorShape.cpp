@@ -819,14 +819,14 @@ Tensor _unsafe_view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
     AutoDispatchBelowAutograd guard;
     return _ops::_unsafe_view::table(ks & c10::after_autograd_keyset, self, size);
   }
-  const auto grad_fn = make_node<UnsafeViewBackward0>();
+  auto grad_fn = make_node<UnsafeViewBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_sizes = self.sizes();
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::_unsafe_view::table(ks & c10::after_autograd_keyset, self, size);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -853,7 +853,7 @@ Tensor as_strided(DispatchKeySet ks, const Tensor& self, IntArrayRef size, IntAr
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -882,7 +882,7 @@ Tensor& as_strided_(DispatchKeySet ks, Tensor& self, IntArrayRef size, IntArrayR
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -896,7 +896,7 @@ Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim) {
     AutoDispatchBelowAutograd guard;
     return _ops::cat::table(ks & c10::after_autograd_keyset, tensors, dim);
   }
-  const auto grad_fn = make_node<CatBackward0>();
+  auto grad_fn = make_node<CatBackward0>();
   collect_edges(*grad_fn, tensors);
   grad_fn->tensors_count = tensors.size();
   grad_fn->tensors_args_sizes = to_args_sizes(tensors);
@@ -906,7 +906,7 @@ Tensor cat(DispatchKeySet ks, TensorList tensors, int64_t dim) {
     AutoDispatchBelowAutograd guard;
     return _ops::cat::table(ks & c10::after_autograd_keyset, tensors, dim);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -930,13 +930,13 @@ Tensor complex(DispatchKeySet ks, const Tensor& real, const Tensor& imag) {
     AutoDispatchBelowAutograd guard;
     return _ops::complex::table(ks & c10::after_autograd_keyset, real, imag);
   }
-  const auto grad_fn = make_node<ComplexBackward0>();
+  auto grad_fn = make_node<ComplexBackward0>();
   collect_edges(*grad_fn, real, imag);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::complex::table(ks & c10::after_autograd_keyset, real, imag);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -982,7 +982,7 @@ Tensor diagonal(DispatchKeySet ks, const Tensor& self, int64_t offset, int64_t d
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -999,7 +999,7 @@ Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayR
     return _ops::diagonal_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
                                           offset, dim1, dim2);
   }
-  const auto grad_fn = make_node<DiagonalBackwardBackward0>();
+  auto grad_fn = make_node<DiagonalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->offset = offset;
   grad_fn->dim1 = dim1;
@@ -1009,7 +1009,7 @@ Tensor diagonal_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayR
     return _ops::diagonal_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
                                           offset, dim1, dim2);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1030,7 +1030,7 @@ Tensor expand(DispatchKeySet ks, const Tensor& self, IntArrayRef size, bool impl
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1044,14 +1044,14 @@ Tensor flip(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
     AutoDispatchBelowAutograd guard;
     return _ops::flip::table(ks & c10::after_autograd_keyset, self, dims);
   }
-  const auto grad_fn = make_node<FlipBackward0>();
+  auto grad_fn = make_node<FlipBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->dims = dims;
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::flip::table(ks & c10::after_autograd_keyset, self, dims);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1083,7 +1083,7 @@ Tensor permute(DispatchKeySet ks, const Tensor& self, IntArrayRef dims) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1108,7 +1108,7 @@ Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
     AutoDispatchBelowAutograd guard;
     return _ops::repeat::table(ks & c10::after_autograd_keyset, self, repeats);
   }
-  const auto grad_fn = make_node<RepeatBackward0>();
+  auto grad_fn = make_node<RepeatBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->repeats = repeats;
   grad_fn->self_sizes = self.sizes();
@@ -1116,7 +1116,7 @@ Tensor repeat(DispatchKeySet ks, const Tensor& self, IntArrayRef repeats) {
     AutoDispatchBelowAutograd guard;
     return _ops::repeat::table(ks & c10::after_autograd_keyset, self, repeats);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1140,7 +1140,7 @@ Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayR
     AutoDispatchBelowAutograd guard;
     return _ops::roll::table(ks & c10::after_autograd_keyset, self, shifts, dims);
   }
-  const auto grad_fn = make_node<RollBackward0>();
+  auto grad_fn = make_node<RollBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->shifts = shifts;
   grad_fn->dims = dims;
@@ -1148,7 +1148,7 @@ Tensor roll(DispatchKeySet ks, const Tensor& self, IntArrayRef shifts, IntArrayR
     AutoDispatchBelowAutograd guard;
     return _ops::roll::table(ks & c10::after_autograd_keyset, self, shifts, dims);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1183,7 +1183,7 @@ Tensor select_int(DispatchKeySet ks, const Tensor& self, int64_t dim, int64_t in
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1199,7 +1199,7 @@ Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef
     return _ops::select_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
                                         dim, index);
   }
-  const auto grad_fn = make_node<SelectBackwardBackward0>();
+  auto grad_fn = make_node<SelectBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->dim = dim;
   grad_fn->index = index;
@@ -1208,7 +1208,7 @@ Tensor select_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef
     return _ops::select_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
                                         dim, index);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1235,7 +1235,7 @@ Tensor slice_Tensor(DispatchKeySet ks, const Tensor& self, int64_t dim,
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1252,7 +1252,7 @@ Tensor slice_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef 
     return _ops::slice_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes, dim,
                                        start, end, step);
   }
-  const auto grad_fn = make_node<SliceBackwardBackward0>();
+  auto grad_fn = make_node<SliceBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   grad_fn->dim = dim;
   grad_fn->start = start;
@@ -1263,7 +1263,7 @@ Tensor slice_backward(DispatchKeySet ks, const Tensor& grad_output, IntArrayRef 
     return _ops::slice_backward::table(ks & c10::after_autograd_keyset, grad_output, input_sizes,
                                        dim, start, end, step);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1336,7 +1336,7 @@ Tensor squeeze(DispatchKeySet ks, const Tensor& self) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1359,7 +1359,7 @@ Tensor squeeze_dim(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1382,7 +1382,7 @@ Tensor squeeze_dims(DispatchKeySet ks, const Tensor& self, IntArrayRef dim) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1406,7 +1406,7 @@ Tensor& squeeze_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1431,7 +1431,7 @@ Tensor& squeeze__dim(DispatchKeySet ks, Tensor& self, int64_t dim) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1456,7 +1456,7 @@ Tensor& squeeze__dims(DispatchKeySet ks, Tensor& self, IntArrayRef dim) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1470,7 +1470,7 @@ Tensor stack(DispatchKeySet ks, TensorList tensors, int64_t dim) {
     AutoDispatchBelowAutograd guard;
     return _ops::stack::table(ks & c10::after_autograd_keyset, tensors, dim);
   }
-  const auto grad_fn = make_node<StackBackward0>();
+  auto grad_fn = make_node<StackBackward0>();
   collect_edges(*grad_fn, tensors);
   grad_fn->tensors_count = tensors.size();
   grad_fn->dim = dim;
@@ -1479,7 +1479,7 @@ Tensor stack(DispatchKeySet ks, TensorList tensors, int64_t dim) {
     AutoDispatchBelowAutograd guard;
     return _ops::stack::table(ks & c10::after_autograd_keyset, tensors, dim);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1510,7 +1510,7 @@ Tensor t(DispatchKeySet ks, const Tensor& self) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1533,7 +1533,7 @@ Tensor& t_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1556,7 +1556,7 @@ Tensor transpose_int(DispatchKeySet ks, const Tensor& self, int64_t dim0, int64_
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1581,7 +1581,7 @@ Tensor& transpose_(DispatchKeySet ks, Tensor& self, int64_t dim0, int64_t dim1) 
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1627,7 +1627,7 @@ Tensor unsqueeze(DispatchKeySet ks, const Tensor& self, int64_t dim) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1651,7 +1651,7 @@ Tensor& unsqueeze_(DispatchKeySet ks, Tensor& self, int64_t dim) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_reshaped(self, grad_fn);
+    rebase_reshaped(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1673,7 +1673,7 @@ Tensor view(DispatchKeySet ks, const Tensor& self, IntArrayRef size) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1700,7 +1700,7 @@ Tensor view_as_complex(DispatchKeySet ks, const Tensor& self) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }
@@ -1721,7 +1721,7 @@ Tensor view_as_real(DispatchKeySet ks, const Tensor& self) {
   }();
   as_view(self, result, creation_meta());
   if (grad_fn) {
-    set_history(result, grad_fn);
+    set_history(result, std::move(grad_fn));
   }
   return result;
 }

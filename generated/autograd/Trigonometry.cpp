@@ -750,14 +750,14 @@ Tensor acos(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::acos::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AcosBackward0>();
+  auto grad_fn = make_node<AcosBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::acos::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -780,7 +780,7 @@ Tensor& acos_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -805,7 +805,7 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<AcosBackwardBackward0>();
+  auto grad_fn = make_node<AcosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -813,7 +813,7 @@ Tensor acos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::acos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -826,14 +826,14 @@ Tensor acosh(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AcoshBackward0>();
+  auto grad_fn = make_node<AcoshBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::acosh::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -856,7 +856,7 @@ Tensor& acosh_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -881,7 +881,7 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<AcoshBackwardBackward0>();
+  auto grad_fn = make_node<AcoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -889,7 +889,7 @@ Tensor acosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::acosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -902,14 +902,14 @@ Tensor asin(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::asin::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AsinBackward0>();
+  auto grad_fn = make_node<AsinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::asin::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -932,7 +932,7 @@ Tensor& asin_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -957,7 +957,7 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<AsinBackwardBackward0>();
+  auto grad_fn = make_node<AsinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -965,7 +965,7 @@ Tensor asin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::asin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -978,14 +978,14 @@ Tensor asinh(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AsinhBackward0>();
+  auto grad_fn = make_node<AsinhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::asinh::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1008,7 +1008,7 @@ Tensor& asinh_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1033,7 +1033,7 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<AsinhBackwardBackward0>();
+  auto grad_fn = make_node<AsinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1041,7 +1041,7 @@ Tensor asinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::asinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1054,14 +1054,14 @@ Tensor atan(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::atan::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AtanBackward0>();
+  auto grad_fn = make_node<AtanBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atan::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1084,7 +1084,7 @@ Tensor& atan_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1109,7 +1109,7 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<AtanBackwardBackward0>();
+  auto grad_fn = make_node<AtanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1117,7 +1117,7 @@ Tensor atan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::atan_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1130,14 +1130,14 @@ Tensor atanh(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AtanhBackward0>();
+  auto grad_fn = make_node<AtanhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::atanh::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1160,7 +1160,7 @@ Tensor& atanh_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1185,7 +1185,7 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<AtanhBackwardBackward0>();
+  auto grad_fn = make_node<AtanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1193,7 +1193,7 @@ Tensor atanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::atanh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1206,14 +1206,14 @@ Tensor cosh(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<CoshBackward0>();
+  auto grad_fn = make_node<CoshBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::cosh::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1236,7 +1236,7 @@ Tensor& cosh_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1261,7 +1261,7 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<CoshBackwardBackward0>();
+  auto grad_fn = make_node<CoshBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1269,7 +1269,7 @@ Tensor cosh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::cosh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1282,13 +1282,13 @@ Tensor deg2rad(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::deg2rad::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Deg2RadBackward0>();
+  auto grad_fn = make_node<Deg2RadBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::deg2rad::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1310,7 +1310,7 @@ Tensor& deg2rad_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1335,13 +1335,13 @@ Tensor deg2rad_backward(DispatchKeySet ks, const Tensor& grad_output) {
     AutoDispatchBelowAutograd guard;
     return _ops::deg2rad_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
-  const auto grad_fn = make_node<Deg2RadBackwardBackward0>();
+  auto grad_fn = make_node<Deg2RadBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::deg2rad_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1354,13 +1354,13 @@ Tensor rad2deg(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::rad2deg::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Rad2DegBackward0>();
+  auto grad_fn = make_node<Rad2DegBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::rad2deg::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1382,7 +1382,7 @@ Tensor& rad2deg_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1407,13 +1407,13 @@ Tensor rad2deg_backward(DispatchKeySet ks, const Tensor& grad_output) {
     AutoDispatchBelowAutograd guard;
     return _ops::rad2deg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
-  const auto grad_fn = make_node<Rad2DegBackwardBackward0>();
+  auto grad_fn = make_node<Rad2DegBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::rad2deg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1426,14 +1426,14 @@ Tensor sinh(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SinhBackward0>();
+  auto grad_fn = make_node<SinhBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sinh::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1456,7 +1456,7 @@ Tensor& sinh_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1481,7 +1481,7 @@ Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SinhBackwardBackward0>();
+  auto grad_fn = make_node<SinhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -1489,7 +1489,7 @@ Tensor sinh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::sinh_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 

@@ -1869,14 +1869,14 @@ Tensor abs(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::abs::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<AbsBackward0>();
+  auto grad_fn = make_node<AbsBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::abs::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1899,7 +1899,7 @@ Tensor& abs_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1939,7 +1939,7 @@ Tensor& bitwise_not_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -1964,13 +1964,13 @@ Tensor ceil(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::ceil::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<CeilBackward0>();
+  auto grad_fn = make_node<CeilBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::ceil::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -1992,7 +1992,7 @@ Tensor& ceil_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2017,13 +2017,13 @@ Tensor conj_physical(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::conj_physical::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ConjPhysicalBackward0>();
+  auto grad_fn = make_node<ConjPhysicalBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::conj_physical::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2045,7 +2045,7 @@ Tensor& conj_physical_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2070,14 +2070,14 @@ Tensor cos(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::cos::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<CosBackward0>();
+  auto grad_fn = make_node<CosBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::cos::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2100,7 +2100,7 @@ Tensor& cos_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2125,7 +2125,7 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<CosBackwardBackward0>();
+  auto grad_fn = make_node<CosBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2133,7 +2133,7 @@ Tensor cos_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::cos_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2146,14 +2146,14 @@ Tensor erf(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::erf::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ErfBackward0>();
+  auto grad_fn = make_node<ErfBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::erf::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2176,7 +2176,7 @@ Tensor& erf_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2201,7 +2201,7 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<ErfBackwardBackward0>();
+  auto grad_fn = make_node<ErfBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2209,7 +2209,7 @@ Tensor erf_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::erf_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2222,14 +2222,14 @@ Tensor exp(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::exp::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ExpBackward0>();
+  auto grad_fn = make_node<ExpBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::exp::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2277,14 +2277,14 @@ Tensor exp2(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::exp2::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Exp2Backward0>();
+  auto grad_fn = make_node<Exp2Backward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::exp2::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2332,7 +2332,7 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<Exp2BackwardBackward0>();
+  auto grad_fn = make_node<Exp2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2340,7 +2340,7 @@ Tensor exp2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::exp2_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2353,7 +2353,7 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<ExpBackwardBackward0>();
+  auto grad_fn = make_node<ExpBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2361,7 +2361,7 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::exp_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2374,14 +2374,14 @@ Tensor expm1(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Expm1Backward0>();
+  auto grad_fn = make_node<Expm1Backward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2429,7 +2429,7 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<Expm1BackwardBackward0>();
+  auto grad_fn = make_node<Expm1BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2437,7 +2437,7 @@ Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2450,13 +2450,13 @@ Tensor floor(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::floor::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<FloorBackward0>();
+  auto grad_fn = make_node<FloorBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::floor::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2478,7 +2478,7 @@ Tensor& floor_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2503,13 +2503,13 @@ Tensor frac(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::frac::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<FracBackward0>();
+  auto grad_fn = make_node<FracBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::frac::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2531,7 +2531,7 @@ Tensor& frac_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2556,13 +2556,13 @@ Tensor frac_backward(DispatchKeySet ks, const Tensor& grad_output) {
     AutoDispatchBelowAutograd guard;
     return _ops::frac_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
-  const auto grad_fn = make_node<FracBackwardBackward0>();
+  auto grad_fn = make_node<FracBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::frac_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2575,7 +2575,7 @@ Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate)
     AutoDispatchBelowAutograd guard;
     return _ops::gelu::table(ks & c10::after_autograd_keyset, self, approximate);
   }
-  const auto grad_fn = make_node<GeluBackward0>();
+  auto grad_fn = make_node<GeluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   grad_fn->approximate = approximate;
@@ -2583,7 +2583,7 @@ Tensor gelu(DispatchKeySet ks, const Tensor& self, std::string_view approximate)
     AutoDispatchBelowAutograd guard;
     return _ops::gelu::table(ks & c10::after_autograd_keyset, self, approximate);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2607,7 +2607,7 @@ Tensor& gelu_(DispatchKeySet ks, Tensor& self, std::string_view approximate) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2717,14 +2717,14 @@ Tensor log(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::log::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<LogBackward0>();
+  auto grad_fn = make_node<LogBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2747,7 +2747,7 @@ Tensor& log_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2772,14 +2772,14 @@ Tensor log10(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::log10::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Log10Backward0>();
+  auto grad_fn = make_node<Log10Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log10::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2802,7 +2802,7 @@ Tensor& log10_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2827,7 +2827,7 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<Log10BackwardBackward0>();
+  auto grad_fn = make_node<Log10BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2835,7 +2835,7 @@ Tensor log10_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::log10_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2848,14 +2848,14 @@ Tensor log1p(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Log1PBackward0>();
+  auto grad_fn = make_node<Log1PBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log1p::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2878,7 +2878,7 @@ Tensor& log1p_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2903,7 +2903,7 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<Log1PBackwardBackward0>();
+  auto grad_fn = make_node<Log1PBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2911,7 +2911,7 @@ Tensor log1p_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::log1p_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2924,14 +2924,14 @@ Tensor log2(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::log2::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<Log2Backward0>();
+  auto grad_fn = make_node<Log2Backward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::log2::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -2954,7 +2954,7 @@ Tensor& log2_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2979,7 +2979,7 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<Log2BackwardBackward0>();
+  auto grad_fn = make_node<Log2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -2987,7 +2987,7 @@ Tensor log2_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::log2_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3000,7 +3000,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<LogBackwardBackward0>();
+  auto grad_fn = make_node<LogBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3008,7 +3008,7 @@ Tensor log_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::log_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3036,7 +3036,7 @@ Tensor& logical_not_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3061,13 +3061,13 @@ Tensor neg(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::neg::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<NegBackward0>();
+  auto grad_fn = make_node<NegBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::neg::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3089,7 +3089,7 @@ Tensor& neg_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3114,13 +3114,13 @@ Tensor neg_backward(DispatchKeySet ks, const Tensor& grad_output) {
     AutoDispatchBelowAutograd guard;
     return _ops::neg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }
-  const auto grad_fn = make_node<NegBackwardBackward0>();
+  auto grad_fn = make_node<NegBackwardBackward0>();
   collect_edges(*grad_fn, grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::neg_backward::table(ks & c10::after_autograd_keyset, grad_output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3133,14 +3133,14 @@ Tensor reciprocal(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ReciprocalBackward0>();
+  auto grad_fn = make_node<ReciprocalBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3163,7 +3163,7 @@ Tensor& reciprocal_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3188,7 +3188,7 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<ReciprocalBackwardBackward0>();
+  auto grad_fn = make_node<ReciprocalBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3196,7 +3196,7 @@ Tensor reciprocal_backward(DispatchKeySet ks, const Tensor& grad_output, const T
     AutoDispatchBelowAutograd guard;
     return _ops::reciprocal_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3209,14 +3209,14 @@ Tensor relu(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::relu::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<ReluBackward0>();
+  auto grad_fn = make_node<ReluBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3264,14 +3264,14 @@ Tensor relu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<ReluBackwardBackward0>();
+  auto grad_fn = make_node<ReluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::relu_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3284,13 +3284,13 @@ Tensor round(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::round::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<RoundBackward0>();
+  auto grad_fn = make_node<RoundBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::round::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3303,13 +3303,13 @@ Tensor round_decimals(DispatchKeySet ks, const Tensor& self, int64_t decimals) {
     AutoDispatchBelowAutograd guard;
     return _ops::round_decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }
-  const auto grad_fn = make_node<RoundBackward1>();
+  auto grad_fn = make_node<RoundBackward1>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::round_decimals::table(ks & c10::after_autograd_keyset, self, decimals);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3331,7 +3331,7 @@ Tensor& round_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3354,7 +3354,7 @@ Tensor& round__decimals(DispatchKeySet ks, Tensor& self, int64_t decimals) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3390,14 +3390,14 @@ Tensor rsqrt(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::rsqrt::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<RsqrtBackward0>();
+  auto grad_fn = make_node<RsqrtBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::rsqrt::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3445,7 +3445,7 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<RsqrtBackwardBackward0>();
+  auto grad_fn = make_node<RsqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3453,7 +3453,7 @@ Tensor rsqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor
     AutoDispatchBelowAutograd guard;
     return _ops::rsqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3466,15 +3466,15 @@ Tensor sgn(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SgnBackward0>();
+  auto grad_fn = make_node<SgnBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sgn::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3523,14 +3523,14 @@ Tensor sigmoid(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::sigmoid::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SigmoidBackward0>();
+  auto grad_fn = make_node<SigmoidBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sigmoid::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3578,7 +3578,7 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
     AutoDispatchBelowAutograd guard;
     return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<SigmoidBackwardBackward0>();
+  auto grad_fn = make_node<SigmoidBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3586,7 +3586,7 @@ Tensor sigmoid_backward(DispatchKeySet ks, const Tensor& grad_output, const Tens
     AutoDispatchBelowAutograd guard;
     return _ops::sigmoid_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3599,13 +3599,13 @@ Tensor sign(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::sign::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SignBackward0>();
+  auto grad_fn = make_node<SignBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sign::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3627,7 +3627,7 @@ Tensor& sign_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3669,14 +3669,14 @@ Tensor silu(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::silu::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SiluBackward0>();
+  auto grad_fn = make_node<SiluBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::silu::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3699,7 +3699,7 @@ Tensor& silu_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3724,7 +3724,7 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SiluBackwardBackward0>();
+  auto grad_fn = make_node<SiluBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3732,7 +3732,7 @@ Tensor silu_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::silu_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3745,14 +3745,14 @@ Tensor sin(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::sin::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SinBackward0>();
+  auto grad_fn = make_node<SinBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sin::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3775,7 +3775,7 @@ Tensor& sin_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3800,7 +3800,7 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SinBackwardBackward0>();
+  auto grad_fn = make_node<SinBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3808,7 +3808,7 @@ Tensor sin_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::sin_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3821,14 +3821,14 @@ Tensor sqrt(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::sqrt::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SqrtBackward0>();
+  auto grad_fn = make_node<SqrtBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::sqrt::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3876,7 +3876,7 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<SqrtBackwardBackward0>();
+  auto grad_fn = make_node<SqrtBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3884,7 +3884,7 @@ Tensor sqrt_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::sqrt_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3897,14 +3897,14 @@ Tensor square(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::square::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<SquareBackward0>();
+  auto grad_fn = make_node<SquareBackward0>();
   collect_edges(*grad_fn, self);
   grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::square::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3927,7 +3927,7 @@ Tensor& square_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -3952,7 +3952,7 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
-  const auto grad_fn = make_node<SquareBackwardBackward0>();
+  auto grad_fn = make_node<SquareBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self);
   if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -3960,7 +3960,7 @@ Tensor square_backward(DispatchKeySet ks, const Tensor& grad_output, const Tenso
     AutoDispatchBelowAutograd guard;
     return _ops::square_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -3973,14 +3973,14 @@ Tensor tan(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::tan::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<TanBackward0>();
+  auto grad_fn = make_node<TanBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tan::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -4028,7 +4028,7 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<TanBackwardBackward0>();
+  auto grad_fn = make_node<TanBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -4036,7 +4036,7 @@ Tensor tan_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
     AutoDispatchBelowAutograd guard;
     return _ops::tan_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -4049,14 +4049,14 @@ Tensor tanh(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::tanh::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<TanhBackward0>();
+  auto grad_fn = make_node<TanhBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::tanh::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
-  grad_fn->result_ = SavedTensor(result, true);
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -4104,7 +4104,7 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }
-  const auto grad_fn = make_node<TanhBackwardBackward0>();
+  auto grad_fn = make_node<TanhBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, output);
   grad_fn->output_.save_input(output);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
@@ -4112,7 +4112,7 @@ Tensor tanh_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor&
     AutoDispatchBelowAutograd guard;
     return _ops::tanh_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -4125,13 +4125,13 @@ Tensor trunc(DispatchKeySet ks, const Tensor& self) {
     AutoDispatchBelowAutograd guard;
     return _ops::trunc::table(ks & c10::after_autograd_keyset, self);
   }
-  const auto grad_fn = make_node<TruncBackward0>();
+  auto grad_fn = make_node<TruncBackward0>();
   collect_edges(*grad_fn, self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::trunc::table(ks & c10::after_autograd_keyset, self);
   }();
-  set_history(result, grad_fn);
+  set_history(result, std::move(grad_fn));
   return result;
 }
 
@@ -4153,7 +4153,7 @@ Tensor& trunc_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }

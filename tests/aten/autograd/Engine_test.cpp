@@ -366,6 +366,43 @@ TEST(Engine, LeavesDieThoughTheirAccumulatorRefersToThem) {
   EXPECT_FALSE(witness.alive());
 }
 
+TEST(Engine, AnEdgeToALeafOwnsTheLeaf) {
+  using at::autograd::NodePtr;
+  Tensor x = leaf({1, 2});
+  const Witness witness(x);
+  at::autograd::Edge edge = at::autograd::gradient_edge(x);
+  EXPECT_EQ(edge, at::autograd::gradient_edge(x));
+  EXPECT_EQ(x.use_count(), 2u);
+  NodePtr node = edge.function;
+  NodePtr moved = std::move(edge.function);
+  EXPECT_EQ(x.use_count(), 3u);
+  x.reset();
+  node = NodePtr();
+  ASSERT_TRUE(witness.alive());
+  (*moved)({vector_of({5, 6})});
+  EXPECT_EQ(values_of(moved->leaf()->grad()), (Values{5, 6}));
+  edge.function = moved;
+  moved = NodePtr();
+  ASSERT_TRUE(witness.alive());
+  edge = at::autograd::Edge();
+  EXPECT_FALSE(witness.alive());
+}
+
+// The graph of the old shape goes on leading to its own node.
+TEST(Engine, ALeafHasANodeForEachShapeThatWasRecorded) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = (x * 2).sum();
+  const at::autograd::Edge before = at::autograd::gradient_edge(x);
+  x.unsafeGetTensorImpl()->set_sizes_contiguous({1});
+  const at::autograd::Edge after = at::autograd::gradient_edge(x);
+  EXPECT_FALSE(before == after);
+  EXPECT_EQ(after.function->input_metadata(0).sizes, c10::DimVector{1});
+  x.unsafeGetTensorImpl()->set_sizes_contiguous({2});
+  EXPECT_EQ(before, at::autograd::gradient_edge(x)) << "used again";
+  y.backward();
+  EXPECT_EQ(values_of(x.grad()), (Values{2, 2}));
+}
+
 TEST(Engine, ALeafThatWasResizedBetweenTwoGraphsGetsGradientsOfItsNewShape) {
   Tensor x = leaf({1, 2});
   (x * 2).sum().backward();

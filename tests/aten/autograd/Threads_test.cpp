@@ -1,5 +1,6 @@
 // Automatic differentiation in several threads at once. The thread sanitizer (tools/sanitize
 // thread) watches these tests.
+#include <aten/autograd/AutogradMeta.h>
 #include <generated/ops/exp.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/sum.h>
@@ -59,6 +60,17 @@ TEST(Threads, AGraphThatIsKeptCanRunInAllAtOnce) {
     }
   });
   EXPECT_FALSE(x.grad().defined());
+}
+
+// Otherwise grad() would look for another node than the graph of a thread leads to.
+TEST(Threads, RecordingOnAFreshLeafFindsOneNode) {
+  for (int i = 0; i < kRounds * 10; ++i) {
+    const Tensor x = leaf({1, 2});
+    std::vector<at::autograd::Edge> edges(kThreads);
+    in_threads([&](int t) { edges[t] = at::autograd::gradient_edge(x); });
+    for (const at::autograd::Edge& edge : edges) ASSERT_EQ(edge, edges[0]);
+    EXPECT_EQ(x.use_count(), 1u + kThreads);
+  }
 }
 
 TEST(Threads, AGraphMayRunAndDieElsewhere) {

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <utility>
+
 namespace {
 
 using c10::Storage;
@@ -36,6 +41,24 @@ TEST(Storage, VersionIsSharedByAllHandles) {
   b.unsafeGetStorageImpl()->bump_version();
   b.unsafeGetStorageImpl()->bump_version();
   EXPECT_EQ(a.version(), 2u);
+}
+
+TEST(Storage, NoChangeByOneOfSeveralThreadsIsLost) {
+  constexpr std::uint32_t kTimes = 100000;
+  Storage longer = make(8), shorter = longer;
+  std::atomic<int> ready{0};
+  const auto change = [&](Storage& storage, std::uint32_t times) {
+    for (++ready; ready < 2;) std::this_thread::yield();
+    for (std::uint32_t i = 0; i < times; ++i) storage.unsafeGetStorageImpl()->bump_version();
+  };
+  std::thread other([&, storage = std::move(shorter)]() mutable {
+    change(storage, kTimes);
+    storage = {};  // the one that is left counts alone
+  });
+  change(longer, 10 * kTimes);
+  other.join();
+  longer.unsafeGetStorageImpl()->bump_version();
+  EXPECT_EQ(longer.version(), 11 * kTimes + 1);
 }
 
 TEST(Storage, MemoryIsReleasedBeforeAnObserverGoes) {

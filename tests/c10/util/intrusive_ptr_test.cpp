@@ -116,29 +116,6 @@ TEST(WeakIntrusivePtr, LocksWhileAliveAndNotAfter) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(WeakIntrusivePtr, RevivesWhatItAloneRefersTo) {
-  std::atomic<int> alive{0}, released{0};
-  auto strong = make_intrusive<Tracked>(&alive, &released);
-  weak_intrusive_ptr<Tracked> weak(strong);
-  EXPECT_FALSE(weak.revive().defined()) << "it lives";
-  Tracked* const object = strong.get();
-  strong.reset();
-  {
-    const weak_intrusive_ptr<Tracked> other(weak);
-    EXPECT_FALSE(weak.revive().defined()) << "somebody else may look at it";
-  }
-  strong = weak.revive();
-  ASSERT_EQ(strong.get(), object);
-  EXPECT_EQ(strong.use_count(), 1u);
-  EXPECT_TRUE(weak.lock() == strong);
-  strong.reset();
-  EXPECT_EQ(released, 2);
-  EXPECT_EQ(alive, 1);
-  weak.reset();
-  EXPECT_EQ(alive, 0);
-  EXPECT_FALSE(weak.revive().defined());
-}
-
 TEST(WeakIntrusivePtr, ResourcesAreNotReleasedSeparatelyWithoutObservers) {
   std::atomic<int> alive{0}, released{0};
   auto a = make_intrusive<Tracked>(&alive, &released);
