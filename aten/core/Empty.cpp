@@ -1,6 +1,7 @@
 // Allocation of tensors below the operators.
 #include <aten/core/Empty.h>
 #include <aten/core/SpareInput.h>
+#include <aten/core/WrappedNumber.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/InferSize.h>
@@ -145,7 +146,8 @@ namespace {
 // Note [Numbers as tensors]
 // An operator of a tensor and a number makes a tensor of the number, which dies with the call. Each
 // thread keeps the last one of a dtype, and when nobody else holds it, or its memory, and it is as
-// it was made, it gets the next number.
+// it was made, it gets the next number. A WrappedNumber has it meanwhile and gives it back, so that
+// no reference is counted.
 struct WrappedNumbers {
   WrappedNumbers();
   ~WrappedNumbers();
@@ -171,8 +173,13 @@ bool is_as_made(const TensorBase& tensor, ScalarType dtype) {
          impl.dtype() == dtype;
 }
 
+void keep_number(TensorBase&& tensor) {
+  if (OPLOOM_UNLIKELY(wrapped_numbers == nullptr)) return;
+  wrapped_numbers->kept[static_cast<size_t>(tensor.scalar_type())] = std::move(tensor);
+}
+
 template <typename T>
-TensorBase wrapped_number(T value) {
+TensorBase number_tensor(T value) {
   constexpr ScalarType dtype = c10::scalar_type_of_v<T>;
   if (OPLOOM_UNLIKELY(wrapped_numbers == nullptr)) begin_wrapped_numbers();
   TensorBase tensor;
@@ -184,19 +191,25 @@ TensorBase wrapped_number(T value) {
     tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
   }
   *static_cast<T*>(tensor.mutable_data_ptr()) = value;
-  if (OPLOOM_LIKELY(wrapped_numbers != nullptr)) {
-    wrapped_numbers->kept[static_cast<size_t>(dtype)] = tensor;
-  }
   return tensor;
+}
+
+TensorBase take_number(const Scalar& value) {
+  if (value.isComplex()) return number_tensor(value.to<c10::complex<double>>());
+  if (value.isFloatingPoint()) return number_tensor(value.to<double>());
+  if (value.isBoolean()) return number_tensor(value.to<bool>());
+  return number_tensor(value.to<int64_t>());
 }
 
 }  // namespace
 
 TensorBase wrapped_scalar_tensor(const Scalar& value) {
-  if (value.isComplex()) return wrapped_number(value.to<c10::complex<double>>());
-  if (value.isFloatingPoint()) return wrapped_number(value.to<double>());
-  if (value.isBoolean()) return wrapped_number(value.to<bool>());
-  return wrapped_number(value.to<int64_t>());
+  TensorBase tensor = take_number(value);
+  keep_number(TensorBase(tensor));
+  return tensor;
 }
+
+WrappedNumber::WrappedNumber(const Scalar& value) : tensor_(take_number(value)) {}
+WrappedNumber::~WrappedNumber() { keep_number(std::move(tensor_)); }
 
 }  // namespace at::inline oploom_v1::detail

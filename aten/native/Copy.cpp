@@ -136,14 +136,16 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 
 Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
-  return result.copy_(src, non_blocking);
+  result.copy_(src, non_blocking);
+  return result;
 }
 
 // ---- clone, contiguous, to ----
 
 Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format) {
   Tensor result = native::empty_like(self, {}, {}, {}, {}, memory_format);
-  return result.copy_(self);
+  result.copy_(self);
+  return result;
 }
 
 Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
@@ -157,7 +159,8 @@ Tensor _to_copy(const Tensor& self, std::optional<ScalarType> dtype, std::option
                 std::optional<Device> device, std::optional<bool> pin_memory, bool non_blocking,
                 std::optional<MemoryFormat> memory_format) {
   Tensor result = native::empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  return result.copy_(self, non_blocking);
+  result.copy_(self, non_blocking);
+  return result;
 }
 
 namespace {
@@ -228,11 +231,13 @@ Tensor& fill_meta_(Tensor& self, const Tensor& value) {
 }
 Tensor fill(const Tensor& self, const Scalar& value) {
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
-  return result.fill_(value);
+  result.fill_(value);
+  return result;
 }
 Tensor fill(const Tensor& self, const Tensor& value) {
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
-  return result.fill_(value);
+  result.fill_(value);
+  return result;
 }
 
 Tensor& zero_(Tensor& self) {
@@ -247,7 +252,8 @@ Tensor& zero_(Tensor& self) {
 Tensor& zero_meta_(Tensor& self) { return self; }
 Tensor zero(const Tensor& self) {
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
-  return result.zero_();
+  result.zero_();
+  return result;
 }
 
 // ---- Numbers out of tensors ----

@@ -49,21 +49,25 @@ void check_index_dtype(const char* op, const Tensor& index) {
 }
 
 // The index as int64, contiguous, after a look at all its values; see Note [Indices are checked
-// before]. Negative ones down to -size are let through where `wrap` says so.
-Tensor checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size, bool wrap) {
+// before]. Negative ones down to -size are let through where `wrap` says so. Must not outlive
+// `index`.
+MaybeOwned<Tensor> checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
+                                 bool wrap) {
   // The usual index is not asked to become what it is.
   const bool as_wanted = index.scalar_type() == kLong && index.is_contiguous();
-  const Tensor dense = as_wanted ? index : index.to(kLong).contiguous();
+  auto dense = as_wanted ? MaybeOwned<Tensor>::borrowed(index)
+                         : MaybeOwned<Tensor>::owned(index.to(kLong).contiguous());
   const int64_t lowest = wrap ? -size : 0;
-  const int64_t* data = dense.const_data_ptr<int64_t>();
+  const int64_t count = dense->numel();
+  const int64_t* data = dense->const_data_ptr<int64_t>();
   const bool in_bounds = at::parallel_reduce(
-      0, dense.numel(), GRAIN_SIZE, true,
+      0, count, GRAIN_SIZE, true,
       [&](int64_t begin, int64_t end, bool) {
         return in_bounds_stub(DeviceType::CPU, data + begin, end - begin, lowest, size);
       },
       [](bool a, bool b) { return a && b; });
   if (OPLOOM_LIKELY(in_bounds)) return dense;
-  for (int64_t i = 0; i < dense.numel(); ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     OPLOOM_CHECK_INDEX(data[i] >= lowest && data[i] < size, op, "(): index ", data[i],
                        " is out of bounds for dimension ", dim, " with size ", size);
   }
@@ -125,11 +129,11 @@ namespace at::inline oploom_v1::native {
 OPLOOM_IMPL_FUNC(index_select_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim("index_select", dim, self.dim());
-  const Tensor checked = checked_index("index_select", index, dim, size_along(self, dim), false);
+  const auto checked = checked_index("index_select", index, dim, size_along(self, dim), false);
   if (out.numel() == 0) return;
   const auto result = at_least_1d(out);
   gather_stub(DeviceType::CPU, *result, *at_least_1d(self), dim,
-              expand_index(checked, result->sizes(), dim));
+              expand_index(*checked, result->sizes(), dim));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -165,12 +169,12 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha,
  const Tensor& out) {
   dim = c10::wrap_dim("index_add", dim, self.dim());
-  const Tensor checked = checked_index("index_add", index, dim, size_along(self, dim), false);
+  const auto checked = checked_index("index_add", index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
   const auto from = at_least_1d(source);
   scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim,
-                   expand_index(checked, from->sizes(), dim), *from, alpha);
+                   expand_index(*checked, from->sizes(), dim), *from, alpha);
 }
 
 // ---- gather, scatter ----
@@ -219,10 +223,10 @@ bool is_product(std::string_view reduce) {
 std::optional<Tensor> begin_scatter(const char* op, const Tensor& self, int64_t& dim,
                                     const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim(op, dim, self.dim());
-  const Tensor checked = checked_index(op, index, dim, size_along(self, dim), false);
+  const auto checked = checked_index(op, index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (index.numel() == 0) return std::nullopt;
-  return *at_least_1d(checked);
+  return *at_least_1d(*checked);
 }
 
 }  // namespace
@@ -247,8 +251,8 @@ OPLOOM_IMPL_FUNC(gather_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad, const Tensor& out) {
   if (index.numel() == 0) return;
   dim = c10::wrap_dim("gather", dim, self.dim());
-  const Tensor checked = checked_index("gather", index, dim, size_along(self, dim), false);
-  gather_stub(DeviceType::CPU, *at_least_1d(out), *at_least_1d(self), dim, *at_least_1d(checked));
+  const auto checked = checked_index("gather", index, dim, size_along(self, dim), false);
+  gather_stub(DeviceType::CPU, *at_least_1d(out), *at_least_1d(self), dim, *at_least_1d(*checked));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -623,7 +627,7 @@ AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTe
     // Where the result has no elements, none is read, and no index is out of bounds.
     const Tensor index = self.is_meta() || result.self.numel() == 0
                              ? indices[d]
-                             : checked_index(op, indices[d], d, self.sizes()[d], /*wrap=*/true);
+                             : *checked_index(op, indices[d], d, self.sizes()[d], /*wrap=*/true);
     // Sizes of 1 for the dimensions of self that come after the indices.
     DimVector index_sizes(index.sizes());
     DimVector index_strides(index.strides());
@@ -731,7 +735,8 @@ Tensor& index_put_meta_(Tensor& self, OptionalTensorList indices, const Tensor& 
 Tensor index_put(const Tensor& self, OptionalTensorList indices, const Tensor& values,
                  bool accumulate) {
   Tensor result = self.clone(MemoryFormat::Preserve);
-  return result.index_put_(indices, values, accumulate);
+  result.index_put_(indices, values, accumulate);
+  return result;
 }
 
 // ---- masked_select, nonzero ----

@@ -95,12 +95,12 @@ ScalarType dtype_of_number(const Scalar& value) {
   return value.isComplex() ? c10::get_default_complex_dtype() : c10::get_default_dtype();
 }
 
-const Tensor& filled(const Tensor& fresh, const Scalar& value) {
+Tensor filled(Tensor fresh, const Scalar& value) {
   c10::AutoDispatchBelowAutograd guard;
   fresh.fill_(value);
   return fresh;
 }
-const Tensor& zeroed(const Tensor& fresh) {
+Tensor zeroed(Tensor fresh) {
   c10::AutoDispatchBelowAutograd guard;
   fresh.zero_();
   return fresh;
@@ -634,11 +634,13 @@ Tensor& bernoulli_meta_(Tensor& self, const Tensor& p, std::optional<Generator> 
 Tensor bernoulli(const Tensor& self, std::optional<Generator> generator) {
   check_floating("bernoulli", self);
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
-  return result.bernoulli_(self, std::move(generator));
+  result.bernoulli_(self, std::move(generator));
+  return result;
 }
 Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> generator) {
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
-  return result.bernoulli_(p, std::move(generator));
+  result.bernoulli_(p, std::move(generator));
+  return result;
 }
 
 Tensor rand(IntArrayRef size, std::optional<Generator> generator, std::optional<ScalarType> dtype,
@@ -646,7 +648,8 @@ Tensor rand(IntArrayRef size, std::optional<Generator> generator, std::optional<
             std::optional<bool> pin_memory) {
   const Tensor result = empty_with(size, make_options(dtype, layout, device, pin_memory));
   c10::AutoDispatchBelowAutograd guard;
-  return result.uniform_(0, 1, std::move(generator));
+  result.uniform_(0, 1, std::move(generator));
+  return result;
 }
 Tensor rand(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
             std::optional<Device> device, std::optional<bool> pin_memory) {
@@ -669,7 +672,8 @@ Tensor randn(IntArrayRef size, std::optional<Generator> generator, std::optional
              std::optional<bool> pin_memory) {
   const Tensor result = empty_with(size, make_options(dtype, layout, device, pin_memory));
   c10::AutoDispatchBelowAutograd guard;
-  return result.normal_(0, 1, std::move(generator));
+  result.normal_(0, 1, std::move(generator));
+  return result;
 }
 Tensor randn(IntArrayRef size, std::optional<ScalarType> dtype, std::optional<Layout> layout,
              std::optional<Device> device, std::optional<bool> pin_memory) {
@@ -694,7 +698,8 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Genera
   const Tensor result =
       empty_with(size, make_options(dtype.value_or(kLong), layout, device, pin_memory));
   c10::AutoDispatchBelowAutograd guard;
-  return result.random_(low, high, std::move(generator));
+  result.random_(low, high, std::move(generator));
+  return result;
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<ScalarType> dtype,
                std::optional<Layout> layout, std::optional<Device> device,

@@ -16,6 +16,7 @@
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -29,6 +30,13 @@ namespace {
 bool is_skipped(const Tensor& tensor) { return tensor.dim() == 1 && tensor.sizes()[0] == 0; }
 
 ScalarType common_dtype(TensorList tensors) {
+  const auto same = [&](const Tensor& tensor) {
+    return tensor.scalar_type() == tensors[0].scalar_type();
+  };
+  const bool number = tensors[0].unsafeGetTensorImpl()->is_wrapped_number();
+  if (!number && std::all_of(tensors.begin(), tensors.end(), same)) {
+    return tensors[0].scalar_type();
+  }
   ResultTypeState state;
   for (const Tensor& tensor : tensors) state = update_result_type_state(tensor, state);
   return result_type(state);
@@ -69,18 +77,14 @@ bool has_long_blocks(const Tensor& out, int64_t rows, size_t tensors) {
 }
 
 // Joins contiguous tensors of out's dtype: out is `rows` rows, each of which holds one block of
-// every tensor, block_bytes(i) long.
-template <typename BlockBytes>
-void join_blocks(TensorList tensors, const Tensor& out, int64_t rows,
-                 const BlockBytes& block_bytes) {
+// every tensor.
+void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
   char* data = static_cast<char*>(out.mutable_data_ptr());
-  const int64_t row_bytes = static_cast<int64_t>(out.nbytes()) / rows;
-  const int64_t count = static_cast<int64_t>(tensors.size());
   if (rows == 1) {
     // A single row is split along its bytes, tensor by tensor.
     constexpr int64_t kGrain = 512 * 1024;
     for (const Tensor& tensor : tensors) {
-      const int64_t bytes = block_bytes(tensor);
+      const int64_t bytes = static_cast<int64_t>(tensor.nbytes());
       const char* source = static_cast<const char*>(tensor.const_data_ptr());
       at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
         std::memcpy(data + begin, source + begin, static_cast<size_t>(end - begin));
@@ -89,11 +93,16 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows,
     }
     return;
   }
+  DimVector block_bytes;
+  for (const Tensor& tensor : tensors) {
+    block_bytes.push_back(static_cast<int64_t>(tensor.nbytes()) / rows);
+  }
+  const int64_t row_bytes = static_cast<int64_t>(out.nbytes()) / rows;
   at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
     char* target = data + begin * row_bytes;
     for (int64_t row = begin; row < end; ++row) {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t bytes = block_bytes(tensors[i]);
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        const int64_t bytes = block_bytes[i];
         if (bytes == 0) continue;
         std::memcpy(target, static_cast<const char*>(tensors[i].const_data_ptr()) + row * bytes,
                     static_cast<size_t>(bytes));
@@ -162,9 +171,7 @@ OPLOOM_IMPL_FUNC(cat_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out
   bool blocks = out.is_contiguous() && has_long_blocks(out, rows, tensors.size());
   for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out) || tensor.numel() == 0;
   if (blocks) {
-    join_blocks(tensors, out, rows, [rows](const Tensor& tensor) {
-      return static_cast<int64_t>(tensor.nbytes()) / rows;
-    });
+    join_blocks(tensors, out, rows);
     return;
   }
   DimVector sizes(out.sizes());
@@ -211,9 +218,7 @@ OPLOOM_IMPL_FUNC(stack_out_cpu)(TensorList tensors, int64_t dim, const Tensor& o
   bool blocks = out.is_contiguous() && has_long_blocks(out, rows, tensors.size());
   for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out);
   if (blocks) {
-    join_blocks(tensors, out, rows, [rows](const Tensor& tensor) {
-      return static_cast<int64_t>(tensor.nbytes()) / rows;
-    });
+    join_blocks(tensors, out, rows);
     return;
   }
   DimVector strides(out.strides());

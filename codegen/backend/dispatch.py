@@ -63,7 +63,7 @@ def _headers(model: Model, operators: tuple[Operator, ...]) -> list[str]:
             if sibling.kind != "functional":
                 headers.add("generated/ops/clone.h")
         if op.scalar_overload_of:
-            headers.add("aten/core/Empty.h")
+            headers.add("aten/core/WrappedNumber.h")
             headers.add(f"{folder}/ops/{_tensor_overload(model, op).root}.h")
         if op.alias_of:
             headers.add(f"{folder}/ops/{model.by_name[op.alias_of].root}.h")
@@ -221,7 +221,7 @@ def _scalar_body(model: Model, op: Operator) -> list[str]:
     values = []
     for mine, theirs in zip(types.parameters(op), types.parameters(target), strict=True):
         wraps = mine.argument.type.base == "Scalar" and theirs.argument.type.is_tensor
-        values.append(f"{model.package.at}detail::wrapped_scalar_tensor({mine.name})" if wraps else mine.name)
+        values.append(f"{model.package.at}detail::WrappedNumber({mine.name})" if wraps else mine.name)
     return [wrapped(f"return _ops::{target.identifier}::call(", values, ");", 2)]
 
 

@@ -1,6 +1,7 @@
 // Allocation below the operators, and what is refused before anything is allocated.
 #include <aten/Base.h>
 #include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,6 +57,33 @@ TEST(TypedData, RefusesAnotherDtype) {
     EXPECT_THAT(error.what(), HasSubstr("expected a tensor of dtype float64, got float32"));
   }
   EXPECT_THROW(TensorBase().data_ptr<float>(), c10::Error);
+}
+
+TEST(WrappedNumbers, AreGivenBackAfterTheCall) {
+  using at::detail::WrappedNumber;
+  const auto value = [](const at::Tensor& t) { return *t.const_data_ptr<double>(); };
+  const auto address = [](const at::Tensor& t) { return t.const_data_ptr(); };
+  const void* memory = nullptr;
+  {
+    const WrappedNumber outer(1.5);
+    memory = address(outer);
+    {
+      const WrappedNumber inner(2.5);
+      EXPECT_NE(address(inner), memory);
+      EXPECT_EQ(value(inner), 2.5);
+    }
+    EXPECT_EQ(value(outer), 1.5);
+    EXPECT_EQ(static_cast<const at::Tensor&>(outer).use_count(), 1u);
+  }
+  at::Tensor held;
+  {
+    const WrappedNumber again(3.5);
+    EXPECT_EQ(address(again), memory);
+    held = again;
+  }
+  const WrappedNumber other(4.5);
+  EXPECT_EQ(value(held), 3.5);
+  EXPECT_EQ(value(other), 4.5);
 }
 
 TEST(WrappedNumbers, AreUsedAgainOnlyAsTheyWereMade) {
