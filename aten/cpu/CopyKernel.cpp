@@ -170,17 +170,17 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     constexpr int64_t kShort = 8;
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size;
-    // Of a matrix that is transposed, as many rows at a time as DenseRows.cpp takes. Short rows are
-    // walked over across, as far as the first-level cache holds what they touch.
+    if (transposed) {
+      return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
+    }
+    // Short rows are walked over across, as far as the first-level cache holds what they touch.
     const bool across = size0 < kShort && size0 < size1;
-    const int64_t block = transposed ? 64 : across ? 1024 : 1;
+    const int64_t block = across ? 1024 : 1;
     for (int64_t j = 0; j < size1; j += block) {
       char* target = data[0] + j * strides[2];
       const char* source = data[1] + j * strides[3];
       const int64_t rows = std::min(block, size1 - j);
-      if (transposed) {
-        transpose(target, strides[2], source, strides[1], rows, size0, stream);
-      } else if (across) {
+      if (across) {
         for (int64_t i = 0; i < size0; ++i) {
           row(target + i * strides[0], strides[2], source + i * strides[1], strides[3], rows);
         }

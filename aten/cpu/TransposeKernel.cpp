@@ -137,14 +137,15 @@ void transpose_rest(char* to, int64_t to_stride, const char* from, int64_t from_
 
 // A block that is one line wide and high at most.
 template <typename T>
-OPLOOM_NOINLINE void transpose_block(char* to, int64_t to_stride, const char* from,
-                                     int64_t from_stride, int64_t rows, int64_t columns) {
-  constexpr int64_t kSide = Square<T>::kRows, kSize = sizeof(T);
-  for (int64_t c = 0; c < columns; c += kSide) {
-    for (int64_t r = 0; r < rows; r += kSide) {
+void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                     int64_t rows, int64_t columns) {
+  constexpr int64_t kSide = Square<T>::kRows, kSize = sizeof(T), kLine = kLineBytes / kSize;
+  const bool whole = rows == kLine && columns == kLine;
+  for (int64_t c = 0; c < (whole ? kLine : columns); c += kSide) {
+    for (int64_t r = 0; r < (whole ? kLine : rows); r += kSide) {
       char* target = to + r * to_stride + c * kSize;
       const char* source = from + c * from_stride + r * kSize;
-      if (r + kSide <= rows && c + kSide <= columns) {
+      if (whole || (r + kSide <= rows && c + kSide <= columns)) {
         Square<T>::transpose(target, to_stride, source, from_stride);
       } else {
         transpose_rest<T>(target, to_stride, source, from_stride, std::min(kSide, rows - r),
@@ -154,49 +155,64 @@ OPLOOM_NOINLINE void transpose_block(char* to, int64_t to_stride, const char* fr
   }
 }
 
-// Lines that are written past the cache have to be written at once, and are put together first.
-// These go on down the rows of `to`, others along them: both is what was fastest.
-template <typename T, bool kStream>
-void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
-               int64_t columns) {
-  constexpr int64_t kSize = sizeof(T), kLine = kLineBytes / kSize;
-  constexpr int64_t kStrip = kStream ? kLine : 256;
-  for (int64_t strip = 0; strip < columns; strip += kStrip) {
-    for (int64_t r = 0; r < rows; r += kLine) {
-      for (int64_t c = strip; c < std::min(strip + kStrip, columns); c += kLine) {
-        char* target = to + r * to_stride + c * kSize;
-        const char* source = from + c * from_stride + r * kSize;
-        const int64_t high = std::min(kLine, rows - r), wide = std::min(kLine, columns - c);
-        if (high < kLine || wide < kLine) {
-          transpose_block<T>(target, to_stride, source, from_stride, high, wide);
-        } else if constexpr (!kStream) {
-          transpose_block<T>(target, to_stride, source, from_stride, kLine, kLine);
-        } else {
-          alignas(kLineBytes) char lines[kLine * kLineBytes];
-          transpose_block<T>(lines, kLineBytes, source, from_stride, kLine, kLine);
-          for (int64_t i = 0; i < kLine; ++i) {
-            stream_line(target + i * to_stride, lines + i * kLineBytes);
+// Lines of memory far apart come slowly, one at a time. For a buffer and past the cache, several of
+// a row of `from` are read one after the other, and those of the rows that come next are fetched
+// ahead. What is written to the cache far apart goes along the rows of `to`. This was fastest.
+void transpose(decltype(&transpose_block<char>) block, int64_t size, char* to, int64_t to_stride,
+               const char* from, int64_t from_stride, int64_t rows, int64_t columns, bool stream) {
+  // Lines that are written past the cache have to be written at once.
+  stream =
+      stream && reinterpret_cast<uintptr_t>(to) % kLineBytes == 0 && to_stride % kLineBytes == 0;
+  const int64_t line = kLineBytes / size;
+  const auto move = [&](int64_t r, int64_t c) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    alignas(kLineBytes) char lines[kLineBytes * kLineBytes];
+    char* target = to + r * to_stride + c * size;
+    const int64_t high = std::min(line, rows - r), wide = std::min(line, columns - c);
+    const bool past = stream && high == line && wide == line;
+    block(past ? lines : target, past ? kLineBytes : to_stride, from + c * from_stride + r * size,
+          from_stride, high, wide);
+    for (int64_t i = 0; past && i < line; ++i) {
+      stream_line(target + i * to_stride, lines + i * kLineBytes);
+    }
+  };
+  // At most the distance of the rows of a buffer.
+  constexpr int64_t kNearBytes = 2048;
+  if (stream || to_stride <= kNearBytes) {
+    const int64_t most = 512 / size, ahead = std::max<int64_t>(line, 16);
+    for (int64_t run = 0; run < rows; run += most) {
+      for (int64_t c = 0; c < columns; c += line) {
+        for (int64_t r = run; r < std::min(run + most, rows); r += line) {
+          const auto next =
+              reinterpret_cast<uintptr_t>(from + r * size) + (c + ahead) * from_stride;
+          for (int64_t i = 0; i < line; ++i) {
+            __builtin_prefetch(reinterpret_cast<const void*>(next + i * from_stride));
           }
+          move(r, c);
+        }
+      }
+    }
+  } else {
+    constexpr int64_t kRows = 64, kStrip = 256;
+    for (int64_t run = 0; run < rows; run += kRows) {
+      for (int64_t strip = 0; strip < columns; strip += kStrip) {
+        for (int64_t r = run; r < std::min(run + kRows, rows); r += line) {
+          for (int64_t c = strip; c < std::min(strip + kStrip, columns); c += line) move(r, c);
         }
       }
     }
   }
-  if constexpr (kStream) at::detail::stream_fence();
-}
-
-template <typename T>
-void transpose_loop(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                    int64_t rows, int64_t columns, bool stream) {
-  const bool aligned =
-      reinterpret_cast<uintptr_t>(to) % kLineBytes == 0 && to_stride % kLineBytes == 0;
-  const auto loop = stream && aligned ? &transpose<T, true> : &transpose<T, false>;
-  loop(to, to_stride, from, from_stride, rows, columns);
+  if (stream) at::detail::stream_fence();
 }
 
 at::detail::TransposeLoop transpose_loop_kernel(int64_t element_size) {
   at::detail::TransposeLoop loop = nullptr;
-  with_opaque_type(static_cast<size_t>(element_size),
-                   [&]<typename T>(T) { loop = &transpose_loop<T>; });
+  with_opaque_type(static_cast<size_t>(element_size), [&]<typename T>(T) {
+    loop = [](char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
+              int64_t columns, bool stream) {
+      transpose(&transpose_block<T>, sizeof(T), to, to_stride, from, from_stride, rows, columns,
+                stream);
+    };
+  });
   return loop;
 }
 

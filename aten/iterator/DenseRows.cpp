@@ -12,13 +12,16 @@ namespace at::inline oploom_v1::detail {
 namespace {
 
 // What is gathered fits into the second-level cache, and into the stack of any thread.
-constexpr int64_t kBuffersBytes = 69632;
+constexpr int64_t kBuffersBytes = 139264;
 // What is computed at a time where nothing is transposed fits into the first-level cache.
 constexpr int64_t kPieceBytes = 4096;
-// Rows that are transposed together: of float32, four lines of the memory that follow one another.
-constexpr int64_t kRows = 64;
+// Rows that are transposed together: of float32, eight lines of the memory that follow one another.
+constexpr int64_t kRows = 128;
 // Rows of a buffer lie a line further apart than need be, hence not a power of two.
 constexpr int64_t kLineBytes = 64;
+// As many rows ahead of it what is dense is fetched beside what is transposed. The processor sees
+// long rows alone coming.
+constexpr int64_t kAhead = 8;
 
 // to[i] = from[i * stride]
 void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n) {
@@ -74,8 +77,8 @@ constexpr int64_t kFewRows = 8;
 void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
-  alignas(64) char buffers[kBuffersBytes];
-  const int64_t bytes = kBuffersBytes / std::max(operands, 8) / kLineBytes * kLineBytes;
+  alignas(64) char buffers[kBuffersBytes / 2];
+  const int64_t bytes = kBuffersBytes / 2 / std::max(operands, 8) / kLineBytes * kLineBytes;
   const auto buffer = [&](int k) { return buffers + k * bytes; };
   const int64_t* outer = strides + operands;
   const int64_t block = std::max<int64_t>(bytes / (largest * size0), 1);
@@ -94,6 +97,12 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
       row[k] = buffer(k);
     }
     dense(row, rows * size0);
+  }
+}
+
+void fetch(uintptr_t from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += kLineBytes) {
+    __builtin_prefetch(reinterpret_cast<const void*>(from + i));
   }
 }
 
@@ -128,7 +137,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
   int64_t block = 1, pitch = kPieceBytes;
   if (columns) {
-    block = std::min(size1, std::clamp<int64_t>(2 * kRows / buffered, kRows / 4, kRows));
+    block = std::min(size1, std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows));
     pitch = bytes / block / kLineBytes * kLineBytes;
   }
   const int64_t width = (columns ? pitch - kLineBytes : pitch) / largest;
@@ -142,6 +151,8 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       loop(buffer[k], pitch, place, strides[k], rows, n, /*stream=*/false);
     }
   };
+  // Where memory is far away.
+  const bool fetches = columns && stream;
   char* row[kMaxOperands];
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
@@ -154,6 +165,12 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
         for (int k = 0; k < operands; ++k) {
           char* place = data[k] + i * strides[k] + (j + r) * outer[k];
           row[k] = mode[k] == Mode::Dense ? place : buffer[k];
+          if (fetches && mode[k] == Mode::Dense && k >= outputs) {
+            // Behind the last row comes the first one of the next piece.
+            const int64_t next = r + kAhead < rows ? kAhead * outer[k]
+                                                   : (kAhead - rows) * outer[k] + width * sizes[k];
+            fetch(reinterpret_cast<uintptr_t>(place) + next, n * sizes[k]);
+          }
           if (mode[k] == Mode::Columns) row[k] += r * pitch;
           if (mode[k] == Mode::Strided && k >= outputs) {
             gather(buffer[k], place, strides[k], sizes[k], n);
@@ -202,17 +219,14 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   int64_t largest = 1;
   bool all_dense = true;
   bool in_order = true;
-  bool none_gathered = true;
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
-    none_gathered = none_gathered && (row_is_dense || (k >= outputs && strides[k] == 0));
     in_order = in_order && (k >= outputs || (row_is_dense && outer[k] == size0 * sizes[k]));
   }
   const bool short_rows = in_order && size1 > 1 && size0 * largest <= kShortRowBytes;
-  // Computed in a buffer, and copied from there past the cache. Where one input among several is
-  // gathered, that would only be slower.
+  // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char** row, int64_t n) {
     alignas(64) char piece[kPieceBytes];
     const StreamLoop copy = get_stream_loop();
@@ -227,7 +241,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   };
   const bool in_pieces =
       stream && outputs == 1 &&
-      (short_rows || ((none_gathered || operands == 2) && size0 * sizes[0] >= kPieceBytes / 4));
+      (short_rows || (strides[0] == sizes[0] && size0 * sizes[0] >= kPieceBytes / 4));
   const DenseRowLoop loop = in_pieces ? DenseRowLoop(streamed) : dense;
   if (short_rows) {
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, loop);
