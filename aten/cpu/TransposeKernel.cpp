@@ -5,6 +5,7 @@
 #include <c10/util/Macros.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #if defined(__SSE2__)
@@ -155,9 +156,10 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
   }
 }
 
-// Lines of memory far apart come slowly, one at a time. For a buffer and past the cache, several of
-// a row of `from` are read one after the other, and those of the rows that come next are fetched
-// ahead. What is written to the cache far apart goes along the rows of `to`. This was fastest.
+// Lines of memory far apart come and go slowly, one at a time. Where those of `from` are, several
+// of a row are read one after the other, and those of the rows that come next are fetched ahead.
+// Where those of `to` are, several of a row are written one after the other; where both are, this
+// is for what goes to the cache.
 void transpose(decltype(&transpose_block<char>) block, int64_t size, char* to, int64_t to_stride,
                const char* from, int64_t from_stride, int64_t rows, int64_t columns, bool stream) {
   // Lines that are written past the cache have to be written at once.
@@ -177,7 +179,7 @@ void transpose(decltype(&transpose_block<char>) block, int64_t size, char* to, i
   };
   // At most the distance of the rows of a buffer.
   constexpr int64_t kNearBytes = 2048;
-  if (stream || to_stride <= kNearBytes) {
+  if (std::abs(from_stride) > kNearBytes && (stream || to_stride <= kNearBytes)) {
     const int64_t most = 512 / size, ahead = std::max<int64_t>(line, 16);
     for (int64_t run = 0; run < rows; run += most) {
       for (int64_t c = 0; c < columns; c += line) {
