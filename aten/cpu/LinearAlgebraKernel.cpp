@@ -314,7 +314,11 @@ void pack(T* out, const T* in, int64_t row, int64_t column, int64_t rows, int64_
     }
   }
   for (; p < rows; ++p) {
-    for (int64_t j = 0; j < columns; ++j) out[p * columns + j] = in[p * row + j * column];
+    if (column == 1) {
+      std::copy_n(in + p * row, columns, out + p * columns);
+    } else {
+      for (int64_t j = 0; j < columns; ++j) out[p * columns + j] = in[p * row + j * column];
+    }
   }
 }
 
@@ -378,8 +382,9 @@ OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_col
 // Columns to one row from which on copying a transposed b is faster than dots() (measured).
 constexpr int64_t kDotRows = 8;
 
+// With `copies`, b is copied wherever it lies.
 template <typename T>
-void small_product(const GemmArguments& g, T alpha, T beta) {
+void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false) {
   constexpr int64_t kStep = Vec<T>::size();
   T* const c = static_cast<T*>(g.c);
   const T* const addend = g.addend ? static_cast<const T*>(g.addend) : c;
@@ -395,9 +400,10 @@ void small_product(const GemmArguments& g, T alpha, T beta) {
                 beta,
                 addend,
                 g.addend ? g.addend_row : g.ldc};
-  const bool dense = g.b_column == 1 || g.n == 1;
+  const bool dense = !copies && (g.b_column == 1 || g.n == 1);
   if constexpr (Vec<T>::kInRegister) {
-    if (!dense && g.b_row == 1 && g.a_column == 1 && (g.m == 1 || kDotRows * g.m <= g.k)) {
+    if (!dense && !copies && g.b_row == 1 && g.a_column == 1 &&
+        (g.m == 1 || kDotRows * g.m <= g.k)) {
       o.ldb = g.b_column;
       return by_dots(o, g.m, g.n);
     }
@@ -460,6 +466,18 @@ void narrow_product(const GemmArguments& g, T alpha, T beta) {
   }
 }
 
+// Rows from i and columns from j of a product.
+template <typename T>
+GemmArguments part_of(GemmArguments g, int64_t i, int64_t rows, int64_t j, int64_t columns) {
+  g.m = rows;
+  g.n = columns;
+  g.a = static_cast<const T*>(g.a) + i * g.a_row;
+  g.b = static_cast<const T*>(g.b) + j * g.b_column;
+  g.c = static_cast<T*>(g.c) + i * g.ldc + j;
+  if (g.addend) g.addend = static_cast<const T*>(g.addend) + i * g.addend_row + j;
+  return g;
+}
+
 // Rows or columns of a product, computed by several threads where there are many.
 template <typename T>
 void shared_product(const GemmArguments& g, T alpha, T beta) {
@@ -472,35 +490,51 @@ void shared_product(const GemmArguments& g, T alpha, T beta) {
   const bool by_rows = g.m > 1;
   at::parallel_for(0, by_rows ? g.m : g.n, std::max<int64_t>(1, kGrain / (by_rows ? g.n : g.k)),
                    [&](int64_t begin, int64_t end) {
-                     GemmArguments part = g;
-                     (by_rows ? part.m : part.n) = end - begin;
-                     if (by_rows) part.a = static_cast<const T*>(g.a) + begin * g.a_row;
-                     if (!by_rows) part.b = static_cast<const T*>(g.b) + begin * g.b_column;
-                     part.c = static_cast<T*>(g.c) + begin * (by_rows ? g.ldc : 1);
-                     if (g.addend) {
-                       part.addend =
-                           static_cast<const T*>(g.addend) + begin * (by_rows ? g.addend_row : 1);
-                     }
-                     small_product(part, alpha, beta);
+                     small_product(by_rows ? part_of<T>(g, begin, end - begin, 0, g.n)
+                                           : part_of<T>(g, 0, g.m, begin, end - begin),
+                                   alpha, beta);
                    });
 }
 
+// Any product: strips of rows stay in the second-level cache while columns of b are copied to the
+// first-level one, which a few rows would not make good.
 template <typename T>
-bool small_gemm(const GemmArguments& g, T alpha, T beta) {
+void large_product(const GemmArguments& g, T alpha, T beta) {
+  constexpr int64_t kStrip = 30 * kRows, kWidth = kColumns * Vec<T>::size();
+  constexpr int64_t kFewRows = 4 * kRows;
+  constexpr int64_t kGrain = 1 << 20;  // multiply-adds
+  const int64_t strips = (g.m + kStrip - 1) / kStrip, panels = (g.n + kWidth - 1) / kWidth;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(kStrip, g.m) * kWidth * g.k));
+  at::parallel_for(0, strips * panels, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t i = task / panels * kStrip, j = task % panels * kWidth;
+      small_product(part_of<T>(g, i, std::min(kStrip, g.m - i), j, std::min(kWidth, g.n - j)),
+                    alpha, beta, /*copies=*/g.m > kFewRows);
+    }
+  });
+}
+
+template <typename T>
+bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
   if (g.n == 1 && g.m > 1 && g.ldc == 1 && !g.addend) {
     // A column is computed as a row: c^T = b^T a^T.
     return small_gemm({1, g.m, g.k, g.b, 0, g.b_row, g.a, g.a_column, g.a_row, g.c, g.m}, alpha,
-                      beta);
+                      beta, is_widest);
   }
   // What has one row, column or term is bound by memory, and is not faster in any other order.
   if (Vec<T>::kInRegister && (g.m == 1 || g.k == 1)) {
     shared_product(g, alpha, beta);
-  } else if (g.m * g.n * g.k <= kSide * kSide * kSide) {
-    small_product(g, alpha, beta);
-  } else {
-    return false;
+    return true;
   }
-  return true;
+  if (g.m * g.n * g.k <= kSide * kSide * kSide) {
+    small_product(g, alpha, beta);
+    return true;
+  }
+  if constexpr (std::is_same_v<T, double> && Vec<T>::size() == 8) {
+    if (is_widest) large_product(g, alpha, beta);
+    return is_widest;
+  }
+  return false;
 }
 
 // ---- Plain loops ----
@@ -558,9 +592,9 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
 }
 
 bool small_gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
-                       const Scalar& beta) {
+                       const Scalar& beta, bool is_widest) {
   return OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_FLOATING), [&] {
-    return small_gemm<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
+    return small_gemm<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>(), is_widest);
   });
 }
 

@@ -15,10 +15,14 @@
 #include <omp.h>
 #include <dnnl.hpp>
 
+// Another BLAS does not have it.
+#pragma weak openblas_get_corename
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 
 namespace at::inline oploom_v1::onednn {
@@ -92,6 +96,17 @@ void gemm_by_blas(const GemmArguments& g, const Scalar& alpha, const Scalar& bet
     cblas_zgemm(CblasRowMajor, ta, tb, im, in, ik, &alpha_value, pa, lda, pb, ldb, &beta_value, pc,
                 il);
   }
+}
+
+// Whether OpenBLAS multiplies numbers of `dtype` here with code for AVX2, as it does on processors
+// that it takes for one of these.
+bool is_blas_narrow(ScalarType dtype) {
+  if (dtype != kDouble) return false;
+  static const bool narrow = [] {
+    const std::string_view core = openblas_get_corename ? openblas_get_corename() : "";
+    return core == "Haswell" || core == "Zen";
+  }();
+  return narrow;
 }
 
 // Note [Rows a power of two apart]
@@ -216,7 +231,7 @@ GemmArguments begun(ScalarType dtype, GemmArguments g) {
 
 void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
   if ((dtype == kFloat || dtype == kDouble) &&
-      native::small_gemm_stub(kCPU, dtype, g, alpha, beta)) {
+      native::small_gemm_stub(kCPU, dtype, g, alpha, beta, is_blas_narrow(dtype))) {
     return;
   }
   if (g.addend) return gemm(dtype, begun(dtype, g), alpha, beta);
@@ -307,7 +322,7 @@ void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Mat
   if ((dtype == kFloat || dtype == kDouble) && y_stride == 1 &&
       (x_stride == 1 || a.row_stride == 1)) {
     const GemmArguments g{1, m, n, x, 0, x_stride, a.data, a.column_stride, a.row_stride, y, m};
-    if (native::small_gemm_stub(kCPU, dtype, g, alpha, beta)) return;
+    if (native::small_gemm_stub(kCPU, dtype, g, alpha, beta, is_blas_narrow(dtype))) return;
   }
   match_threads();
   const Layout la = layout_of(a, m, n);

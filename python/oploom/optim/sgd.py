@@ -3,7 +3,6 @@
 from typing import Any, Dict, List
 
 from oploom import _C
-from oploom._C import Tensor
 from oploom.optim.optimizer import Optimizer, Parameters, check_at_least_zero
 
 
@@ -36,7 +35,7 @@ class SGD(Optimizer):
                 self.state[p]["momentum_buffer"] = _C.empty_like(p).detach()
             self._step(group, new, True)
 
-    def _step(self, group: Dict[str, Any], parameters: List[Tensor], first: bool) -> None:
+    def _step(self, group: Dict[str, Any], parameters: List[Any], first: bool) -> None:
         momentum = group["momentum"]
         _C._fused_sgd_(
             parameters, [p.grad for p in parameters],

@@ -2,11 +2,13 @@
 // complex<double> or, for integers, int64.
 #include "../native/Testing.h"
 
+#include <aten/core/Parallel.h>
 #include <aten/onednn/Gemm.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/to.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -208,6 +210,37 @@ TEST_P(GemmTest, RowsAPowerOfTwoApart) {
       check_products(GetParam(), 32, 32, 32, a_by_rows, b_by_rows, 480);
     }
   }
+}
+
+TEST_P(GemmTest, StripsAndPanelsOfLargeOnes) {
+  if (GetParam() != at::kDouble) return;
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{245, 30, 180}, {9, 130, 1000}}) {
+    for (const bool a_by_rows : {true, false}) {
+      for (const bool b_by_rows : {true, false}) {
+        check_products(GetParam(), m, n, k, a_by_rows, b_by_rows, 3);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(OwnProducts, LargeOnesAreTheSameForAnyNumberOfThreads) {
+  const int threads = at::get_num_threads();
+  for (const int64_t m : {20, 500}) {
+    const Operand a(m, 300, at::kDouble, true, 0), b(300, 200, at::kDouble, false, 0);
+    std::vector<Number> expected;
+    for (const int count : {1, 2, 3}) {
+      at::set_num_threads(count);
+      const Tensor c = random(m * 200, at::kDouble);
+      const bool own = at::native::small_gemm_stub(
+          at::kCPU, at::kDouble, arguments(m, 200, 300, a, b, c, 200), 1, 0, /*is_widest=*/true);
+      EXPECT_EQ(own, at::get_cpu_capability() == "AVX512");
+      if (!own) continue;
+      if (expected.empty()) expected = numbers(c);
+      EXPECT_EQ(numbers(c), expected) << count;
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 TEST_P(GemmTest, BetaZeroOnlyWrites) {
