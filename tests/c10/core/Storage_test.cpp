@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
-#include <utility>
 
 namespace {
 
@@ -44,21 +43,23 @@ TEST(Storage, VersionIsSharedByAllHandles) {
 }
 
 TEST(Storage, NoChangeByOneOfSeveralThreadsIsLost) {
-  constexpr std::uint32_t kTimes = 100000;
-  Storage longer = make(8), shorter = longer;
-  std::atomic<int> ready{0};
-  const auto change = [&](Storage& storage, std::uint32_t times) {
-    for (++ready; ready < 2;) std::this_thread::yield();
-    for (std::uint32_t i = 0; i < times; ++i) storage.unsafeGetStorageImpl()->bump_version();
+  constexpr std::uint32_t kRounds = 50, kTimes = 20000;
+  Storage mine = make(8);
+  std::atomic<std::uint32_t> arrived{0};
+  const auto change = [&arrived](const Storage& storage) {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      ++arrived;
+      while (arrived < 2 * round) {
+      }  // without a pause, so that both begin at once
+      for (std::uint32_t i = 0; i < kTimes; ++i) storage.unsafeGetStorageImpl()->bump_version();
+    }
   };
-  std::thread other([&, storage = std::move(shorter)]() mutable {
-    change(storage, kTimes);
-    storage = {};  // the one that is left counts alone
-  });
-  change(longer, 10 * kTimes);
+  std::thread other([&change, theirs = mine] { change(theirs); });
+  change(mine);
   other.join();
-  longer.unsafeGetStorageImpl()->bump_version();
-  EXPECT_EQ(longer.version(), 11 * kTimes + 1);
+  EXPECT_EQ(mine.version(), 2 * kRounds * kTimes);
+  mine.unsafeGetStorageImpl()->bump_version();
+  EXPECT_EQ(mine.version(), 2 * kRounds * kTimes + 1) << "alone again";
 }
 
 TEST(Storage, MemoryIsReleasedBeforeAnObserverGoes) {
