@@ -36,7 +36,7 @@ struct OPLOOM_API AutogradMeta : c10::AutogradMetaInterface {
   std::atomic<AccumulateGrad*> accumulator_{nullptr};  // owned
   // In forward mode; see Note [Tangents] in ForwardAD.h.
   c10::intrusive_ptr<TangentSlot> tangent_;
-  // Hooks of a leaf, which survive its accumulator.
+  // Hooks of a leaf, which all its accumulators call.
   std::unique_ptr<NodeHooks> hooks_;
   uint32_t output_nr_ = 0;
   uint32_t history_version_ = 0;  // of the memory, when grad_fn_ was set

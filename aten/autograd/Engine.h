@@ -18,7 +18,7 @@ namespace at::inline oploom_v1::autograd {
 // A hook or a node may start another pass, on the same graph too: what it finds taken it notes in a
 // table of its own. An exception ends the pass and leaves the nodes free for another.
 //
-// Passes in several threads at once must not meet in a leaf: accumulating takes no lock.
+// Passes in several threads at once may meet in a leaf: accumulating takes its lock.
 struct BackwardOptions {
   bool keep_graph = false;
   bool create_graph = false;

@@ -2,11 +2,11 @@
 // meet.
 //
 // Note [One thread]
-// A locked instruction costs more than ten ordinary ones, and a small call makes two to twenty of
-// them, nearly all to count references. The C library knows whether the process has started a
-// second thread (glibc 2.32 and later; the shared_ptr of libstdc++ asks it too). Until then nobody
-// can come between a load and a store. The answer turns to `no` before a second thread runs and can
-// change in no step here, since none of them starts a thread.
+// A locked instruction costs more than ten ordinary ones, and a view makes four of them, a recorded
+// product eight, nearly all to count references. The C library knows whether the process has
+// started a second thread (glibc 2.32 and later; the shared_ptr of libstdc++ asks it too). Until
+// then nobody can come between a load and a store. The answer turns to `no` before a second thread
+// runs and can change in no step here, since none of them starts a thread.
 #pragma once
 
 #include <c10/util/Macros.h>
