@@ -150,6 +150,7 @@ std::vector<Tensor> samples(at::ScalarType dtype) {
   result.push_back(random({5, 1, 9, 6}));
   result.push_back(random({37, 40}).t());
   result.push_back(random({20, 30}).slice(1, 0, 30, 2));
+  result.push_back(random({3, 2500}).slice(1, 1, 2500, 2));
   result.push_back(random({20, 30}).slice(0, 0, 20, 3));
   result.push_back(random({6, 5, 4}).permute({1, 2, 0}));
   result.push_back(random({6, 1, 4}).expand({6, 5, 4}));
