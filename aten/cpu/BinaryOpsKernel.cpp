@@ -289,11 +289,8 @@ void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
       // Phi(x) + x phi(x)
       cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
         using V = decltype(x);
-        const V one(constant(1));
-        const V half(constant(0.5));
-        const V cdf = half * (one + (x * V(constant(0.70710678118654752440))).erf());
-        const V pdf = (half * x * x).neg().exp() * V(constant(0.39894228040143267794));
-        return grad * (cdf + x * pdf);
+        const V pdf = (V(constant(-0.5)) * x * x).exp() * V(constant(0.39894228040143267794));
+        return grad * (vec::normal_cdf(x) + x * pdf);
       });
     }
   });

@@ -3,6 +3,8 @@
 
 #include <aten/cpu/vec/math_erf.h>
 #include <aten/cpu/vec/math_exp.h>
+#include <aten/cpu/vec/math_gamma.h>
 #include <aten/cpu/vec/math_log.h>
 #include <aten/cpu/vec/math_pow.h>
+#include <aten/cpu/vec/math_special.h>
 #include <aten/cpu/vec/math_trigonometry.h>

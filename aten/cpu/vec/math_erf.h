@@ -3,6 +3,8 @@
 
 #include <aten/cpu/vec/math_exp.h>
 
+#include <iterator>
+
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
@@ -53,7 +55,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfc(const Vec<float>& argument) {
   const V r = fmadd(n, V(2.12194440e-4f), fmadd(n, V(-0.693359375f), exponent.neg())) + rest;
   const V h =
       polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
-  const V above = scale_by_power(scale + fmadd(scale * r, h, lost), bits_of(rounded));
+  const V above = scale_by_power(scale + fmadd(scale * r, h, lost), n, rounded);
   const V y = blendv(above, V(2.f) - above, argument.signs());
   return blendv(y, center, x < V(0.75f));
 }
@@ -89,14 +91,42 @@ OPLOOM_ALWAYS_INLINE Vec<float> normal_tail(Vec<float> factor, Vec<float> s) {
                             polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f,
                                        0.0013746604f),
                             lost);
-  return scale_by_power(y, bits_of(rounded));
+  return scale_by_power(y, n, rounded);
 }
 
 // Note [Share in intervals]
-// Up to 5, s (0.7 + 0.18 s) counts eight intervals, in each of which the share below -s is another
-// polynomial of s - m. The centers m are such that the first coefficient, the share below -m, is
-// almost exactly a float; what exp() and a quotient would take away by rounding never arises. They
-// lie where a longer reach to the left and what cancels to the right give errors alike.
+// Up to 5, s (0.7 + 0.18 s) counts eight intervals, and twice that, with AVX512, sixteen, for which
+// shorter polynomials do. In each of them the share below -s is another polynomial of s - m. The
+// centers m are such that the first coefficient, the share below -m, is almost exactly a float;
+// what exp() and a quotient would take away by rounding never arises. They lie where a longer reach
+// to the left and what cancels to the right give errors alike.
+#if defined(CPU_CAPABILITY_AVX512)
+alignas(64) inline constexpr float kShareCenters[16] = {
+    0.45630312f, 0.98263055f, 1.4259521f, 1.816254f, 2.1697474f, 2.494882f, 2.7975388f, 3.0821009f,
+    3.3515348f,  3.6076796f,  3.8530462f, 4.08787f,  4.3141103f, 4.531798f, 4.743446f,  4.948447f};
+alignas(64) inline constexpr float kShares[7][16] = {
+    {0.324086f, 0.16289465f, 0.07694109f, 0.034665707f, 0.015012995f, 0.0062999493f, 0.0025746794f,
+     0.0010277259f, 0.00040182463f, 0.00015447383f, 5.832869e-05f, 2.1767588e-05f, 8.012347e-06f,
+     2.9241896e-06f, 1.0505655e-06f, 3.7403933e-07f},
+    {-0.35949874f, -0.24617319f, -0.14433645f, -0.07666363f, -0.03789863f, -0.01775378f,
+     -0.007970165f, -0.0034526563f, -0.001451248f, -0.00059519906f, -0.0002383141f, -9.380619e-05f,
+     -3.626301e-05f, -1.3845716e-05f, -5.188437e-06f, -1.9213094e-06f},
+    {0.08202031f, 0.12094866f, 0.10290843f, 0.06962031f, 0.041115224f, 0.022146793f, 0.011148423f,
+     0.0053207176f, 0.002431954f, 0.0010736438f, 0.0004591176f, 0.00019173378f, 7.822131e-05f,
+     3.1372998e-05f, 1.2305536e-05f, 4.753749e-06f},
+    {0.047449164f, 0.0014106375f, -0.0248601f, -0.029372543f, -0.023419986f, -0.01545859f,
+     -0.009067537f, -0.0048908517f, -0.00247505f, -0.0011919339f, -0.0005499569f, -0.0002456321f,
+     -0.000106444204f, -4.5085817e-05f, -1.8592847e-05f, -7.5213225e-06f},
+    {-0.019072918f, -0.020511955f, -0.008294998f, 0.0017323515f, 0.005852145f, 0.00595203f,
+     0.0044843974f, 0.002881879f, 0.0016684852f, 0.0008960114f, 0.00045319344f, 0.00021903974f,
+     0.00010174951f, 4.584121e-05f, 1.9993071e-05f, 8.510381e-06f},
+    {-0.0055759274f, 0.0039054942f, 0.0061825323f, 0.0037955546f, 0.00096201466f, -0.0006701913f,
+     -0.0011594476f, -0.0010467187f, -0.0007473177f, -0.00046663787f, -0.00026547845f,
+     -0.00014140498f, -7.130313e-05f, -3.4514604e-05f, -1.6028072e-05f, -7.2195817e-06f},
+    {0.0022763887f, 0.0026055742f, 0.00015332238f, -0.0012695271f, -0.0012377391f, -0.0006664933f,
+     -0.0001507024f, 0.000119644894f, 0.0001940777f, 0.0001728503f, 0.00012289749f, 7.6566794e-05f,
+     4.3772485e-05f, 2.3400939e-05f, 1.1903029e-05f, 5.789487e-06f}};
+#else
 inline constexpr float kShareCenters[8] = {0.82230824f, 1.7060213f, 2.4057524f, 3.0052843f,
                                            3.538627f,   4.025386f,  4.474111f,  4.893536f};
 inline constexpr float kShares[9][8] = {
@@ -118,16 +148,25 @@ inline constexpr float kShares[9][8] = {
      -2.4815516e-05f, -1.0159072e-05f, -2.9814023e-06f},
     {-0.00032567178f, 0.00018383788f, 3.9580616e-05f, -4.3676162e-05f, -1.4515242e-05f,
      3.2833102e-06f, 3.7370119e-06f, 1.652317e-06f}};
+#endif
 inline constexpr float kFarthestShare = 4.99f;
 
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_near(Vec<float> x, Vec<float> s) {
+// The share below -s, for s up to kFarthestShare.
+OPLOOM_ALWAYS_INLINE Vec<float> share_near(Vec<float> s) {
   using V = Vec<float>;
-  // s (0.7 + 0.18 s) - 1/2 rounded is the number of the interval; it comes into the lowest bits.
-  const V interval = fmadd(s, fmadd(s, V(0.18f), V(0.7f)), V(-0.5f)) + V(12582912.f);
+  // The count less 1/2, rounded, is the number of the interval; it comes into the lowest bits.
+  constexpr float kIntervals = std::size(kShareCenters);
+  const V count = fmadd(s, V(0.18f / 8 * kIntervals), V(0.7f / 8 * kIntervals));
+  const V interval = fmadd(s, count, V(-0.5f)) + V(kRoundToWhole);
   const V d = s - V::lookup(kShareCenters, interval);
-  V share = V::lookup(kShares[8], interval);
-  for (int i = 7; i >= 0; --i) share = fmadd(share, d, V::lookup(kShares[i], interval));
-  return fmadd(s.neg(), share, at_least(x, V(0.f)));
+  constexpr int kDegree = std::size(kShares) - 1;
+  V share = V::lookup(kShares[kDegree], interval);
+  for (int i = kDegree - 1; i >= 0; --i) share = fmadd(share, d, V::lookup(kShares[i], interval));
+  return share;
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_near(Vec<float> x, Vec<float> s) {
+  return fmadd(s.neg(), share_near(s), at_least(x, Vec<float>(0.f)));
 }
 
 // nan at -inf, as -inf * 0 is
@@ -146,6 +185,26 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
   if (!all(s < Vec<float>(kFarthestShare))) [[unlikely]]
     return gelu_of_some_far(x);
   return gelu_of_near(x, s);
+}
+
+// The share of the normal distribution below x, up to kFarthestShare.
+OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf_near(Vec<float> x, Vec<float> s) {
+  const Vec<float> share = share_near(s);
+  return blendv(Vec<float>(1.f) - share, share, x.signs());
+}
+
+OPLOOM_NOINLINE inline Vec<float> normal_cdf_of_some_far(Vec<float> x) {
+  using V = Vec<float>;
+  const V half(0.5f), s = x.abs();
+  const V far = fmadd((x * V(0.707106781f)).erf(), half, half);
+  return blendv(far, normal_cdf_near(x, s), s < V(kFarthestShare));
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf(const Vec<float>& x) {
+  const Vec<float> s = x.abs();
+  if (!all(s < Vec<float>(kFarthestShare))) [[unlikely]]
+    return normal_cdf_of_some_far(x);
+  return normal_cdf_near(x, s);
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -96,16 +96,19 @@ OPLOOM_NOINLINE Vec<float> log_of_any(Vec<float> x) {
   return blendv(y, infinity.neg(), x == zero);
 }
 
+OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_positive_normal(Vec<float> x) {
+  using Limits = std::numeric_limits<float>;
+  return (x >= Vec<float>(Limits::min())) & (x <= Vec<float>(Limits::max()));
+}
+
 template <typename Base>
 OPLOOM_ALWAYS_INLINE Vec<float> log_of(Vec<float> x) {
-  using V = Vec<float>;
-  using Limits = std::numeric_limits<float>;
-  if (!all((x >= V(Limits::min())) & (x <= V(Limits::max())))) [[unlikely]] {
+  if (!all(is_positive_normal(x))) [[unlikely]] {
     return log_of_any<Base>(x);
   }
-  V k;
-  const V m = split_power(x, k);
-  return log_of_split<Base>(k, m - V(1.f));
+  Vec<float> k;
+  const Vec<float> m = split_power(x, k);
+  return log_of_split<Base>(k, m - Vec<float>(1.f));
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log() const { return log_of<NaturalLog>(*this); }

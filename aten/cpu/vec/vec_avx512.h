@@ -64,6 +64,8 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm512_or_ps(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm512_xor_ps(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
+  // y * 2^n for whole n
+  OPLOOM_ALWAYS_INLINE friend Vec scale(Vec y, Vec n) { return _mm512_scalef_ps(y, n); }
   OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0f); }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_ps(Vec(-0.0f), lanes_); }
 
@@ -122,11 +124,9 @@ class Vec<float> {
   }
   OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm512_sqrt_ps(lanes_); }
 
-  // Of eight numbers those that the lowest bits of the lanes, 0 to 7, are the indices of. (The
-  // instruction looks at four bits.)
+  // Of sixteen numbers those that the lowest bits of the lanes, 0 to 15, are the indices of.
   OPLOOM_ALWAYS_INLINE static Vec lookup(const float* table, Vec indices) {
-    return _mm512_permutexvar_ps(_mm512_castps_si512(indices),
-                                 _mm512_broadcast_f32x8(_mm256_loadu_ps(table)));
+    return _mm512_permutexvar_ps(_mm512_castps_si512(indices), loadu(table));
   }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
@@ -219,6 +219,8 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm512_or_pd(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm512_xor_pd(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
+  // y * 2^n for whole n
+  OPLOOM_ALWAYS_INLINE friend Vec scale(Vec y, Vec n) { return _mm512_scalef_pd(y, n); }
   OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0); }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_pd(Vec(-0.0), lanes_); }
 

@@ -4,22 +4,29 @@
 
 #include <aten/Base.h>
 #include <aten/stubs/DispatchStub.h>
+#include <c10/util/special_functions.h>
 #include <generated/ops/acos.h>
 #include <generated/ops/asin.h>
 #include <generated/ops/atan.h>
 #include <generated/ops/cos.h>
 #include <generated/ops/cosh.h>
+#include <generated/ops/digamma.h>
 #include <generated/ops/erf.h>
 #include <generated/ops/erfc.h>
+#include <generated/ops/erfinv.h>
 #include <generated/ops/exp.h>
 #include <generated/ops/exp2.h>
 #include <generated/ops/expm1.h>
 #include <generated/ops/gelu.h>
+#include <generated/ops/gelu_backward.h>
+#include <generated/ops/i0.h>
+#include <generated/ops/lgamma.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
 #include <generated/ops/logaddexp.h>
+#include <generated/ops/ones_like.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/rsqrt.h>
@@ -27,6 +34,10 @@
 #include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/sinh.h>
+#include <generated/ops/special_i0e.h>
+#include <generated/ops/special_i1.h>
+#include <generated/ops/special_i1e.h>
+#include <generated/ops/special_ndtri.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/tan.h>
 #include <generated/ops/tanh.h>
@@ -116,16 +127,27 @@ Tensor tensor_of(T* values, size_t count) {
 
 // The first numbers of float32 are of glibc, whose manual counts whole ULP beside the 0.5 of
 // rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. The
-// second of float64 are SLEEF's "u10" functions but for exp. DEFAULT's sigmoid gives 0 where
-// exp(-x) overflows, and its gelu, like that of double, cancels below 0.
+// second of float64 are SLEEF's "u10" functions but for exp and those of c10::special, which are
+// their own reference there. DEFAULT's sigmoid gives 0 where exp(-x) overflows, and its gelu, like
+// that of double, cancels below 0.
 inline const Function kFunctions[] = {
     {"acos", at::acos, OPLOOM_BOTH(std::acos(x)), {1, 1}, {1, 1}},
     {"asin", at::asin, OPLOOM_BOTH(std::asin(x)), {1, 1}, {1, 1}},
     {"atan", at::atan, OPLOOM_BOTH(std::atan(x)), {1, 1}, {1, 1}},
     {"cos", at::cos, OPLOOM_BOTH(std::cos(x)), {1, 1}, {1, 1}},
     {"cosh", at::cosh, OPLOOM_BOTH(std::cosh(x)), {2, 1}, {2, 2}},
+    {"digamma",
+     at::digamma,
+     OPLOOM_BOTH(c10::special::digamma(static_cast<double>(x))),
+     {1, .75},
+     {1, 1}},
     {"erf", at::erf, OPLOOM_BOTH(std::erf(x)), {1, 1}, {1.1, 1}},
     {"erfc", at::erfc, OPLOOM_BOTH(std::erfc(x)), {2.5, 2}, {3, 1.5}},
+    {"erfinv",
+     at::erfinv,
+     OPLOOM_BOTH(c10::special::erfinv(static_cast<double>(x))),
+     {1, .75},
+     {1, 1}},
     {"exp", at::exp, OPLOOM_BOTH(std::exp(x)), {1, 1}, {1, 1}},
     {"exp2", at::exp2, OPLOOM_BOTH(std::exp2(x)), {1, 1}, {1, 1}},
     {"expm1", at::expm1, OPLOOM_BOTH(std::expm1(x)), {1, 1}, {1, 1}},
@@ -134,12 +156,33 @@ inline const Function kFunctions[] = {
      OPLOOM_BOTH(x* std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2),
      {3, 2, 1e-6},
      {3, 3, 1e-15, 1e-15}},
+    // It goes through 0, and the share of the distribution cancels below.
+    {"gelu_backward",
+     [](const Tensor& x) { return at::gelu_backward(at::ones_like(x), x); },
+     OPLOOM_BOTH(std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2 +
+                 x * std::exp(-x * x / 2) * decltype(x)(0.39894228040143267794L)),
+     {2, 2, 1.2e-7, 1.2e-7},
+     {2, 2, 2.4e-16, 2.4e-16}},
     {"gelu_tanh",
      [](const Tensor& x) { return at::gelu(x, "tanh"); },
      OPLOOM_BOTH(x / (1 + std::exp(decltype(x)(-1.59576912160573071176L) *
                                    (x + decltype(x)(0.044715L) * x * x * x)))),
      {3, 2, 1e-6},
      {3, 3, 2e-15, 2e-15}},
+    {"i0", at::i0, OPLOOM_BOTH(c10::special::i0(static_cast<double>(x))), {1, .75}, {1, 1}},
+    {"i0e",
+     at::special_i0e,
+     OPLOOM_BOTH(c10::special::i0e(static_cast<double>(x))),
+     {1, .75},
+     {1, 1}},
+    {"i1", at::special_i1, OPLOOM_BOTH(c10::special::i1(static_cast<double>(x))), {1, .75}, {1, 1}},
+    {"i1e",
+     at::special_i1e,
+     OPLOOM_BOTH(c10::special::i1e(static_cast<double>(x))),
+     {1, .75},
+     {1, 1}},
+    // Below 0 it goes through 0.
+    {"lgamma", at::lgamma, OPLOOM_BOTH(std::lgamma(x)), {5, 1, 0, 2e-10}, {5, 2, 1e-14, 1e-14}},
     {"log", at::log, OPLOOM_BOTH(std::log(x)), {1, 1}, {1, 1}},
     {"log10", at::log10, OPLOOM_BOTH(std::log10(x)), {2, 1}, {2, 1}},
     {"log1p", at::log1p, OPLOOM_BOTH(std::log1p(x)), {1, 1}, {1, 1}},
@@ -149,6 +192,11 @@ inline const Function kFunctions[] = {
      OPLOOM_BOTH((x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x)))),
      {2.5, 2},
      {2.5, 2.5}},
+    {"ndtri",
+     at::special_ndtri,
+     OPLOOM_BOTH(c10::special::ndtri(static_cast<double>(x))),
+     {1, .75},
+     {1, 1}},
     {"pow(x, 2.5)", OPLOOM_POW(2.5L), {1, 1}, {1, 1}},
     {"pow(x, -7)", OPLOOM_POW(-7), {1, 1}, {1, 1}},
     {"pow(x, 0.0625)", OPLOOM_POW(0.0625L), {1, 1}, {1, 1}},

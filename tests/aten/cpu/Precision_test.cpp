@@ -180,24 +180,27 @@ TEST(Precision, Atan2AtTheEdges) {
 // Numbers that need another way through a function take their Vec along, and that must not change
 // the results of those beside them.
 TEST(Precision, NeighboursDoNotMatter) {
-  std::vector<float> usual = floats();
-  std::vector<float> unusual = usual;
-  for (size_t i = 1; i < usual.size(); i += 2) {
-    usual[i] = 0.75f;
-    unusual[i] = i % 4 == 1 ? std::numeric_limits<float>::infinity() : -0.0f;
-  }
-  const Tensor x = tensor_of(usual), y = tensor_of(unusual);
+  constexpr size_t kAlike = 32;  // two Vecs of any kind
+  std::vector<float> mixed = floats(), alike;
+  std::shuffle(mixed.begin(), mixed.end(), std::mt19937(2));
+  mixed.resize(40000);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const float unusual[] = {kInfinity, -0.0f, -kInfinity, -2.5f, 1e-40f, -50.0f, 200.0f};
+  for (size_t i = 0; i < mixed.size(); i += 5) mixed[i] = unusual[i / 5 % std::size(unusual)];
+  for (size_t i = 1; i < mixed.size(); i += 5) mixed[i] = std::abs(std::remainder(mixed[i], 6.f));
+  for (float x : mixed) alike.insert(alike.end(), kAlike, x);
+  const Tensor x = tensor_of(mixed), y = tensor_of(alike);
   const auto expect_same = [&](const char* name, const Tensor& of_x, const Tensor& of_y) {
     size_t different = 0;
-    for (size_t i = 0; i < usual.size(); i += 2) {
-      const float a = of_x.const_data_ptr<float>()[i], b = of_y.const_data_ptr<float>()[i];
+    for (size_t i = 0; i < mixed.size(); ++i) {
+      const float a = of_x.const_data_ptr<float>()[i];
+      const float b = of_y.const_data_ptr<float>()[i * kAlike];
       different += a != b && !(std::isnan(a) && std::isnan(b));
     }
     EXPECT_EQ(different, 0) << name;
   };
   for (const Function& f : kFunctions) expect_same(f.name, f.function(x), f.function(y));
-  const Tensor ones = at::ones_like(x);
-  expect_same("atan2", at::atan2(ones, x), at::atan2(ones, y));
+  expect_same("atan2", at::atan2(at::ones_like(x), x), at::atan2(at::ones_like(y), y));
 }
 
 TEST(Precision, NextafterIsExact) {

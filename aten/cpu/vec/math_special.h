@@ -1,0 +1,135 @@
+// Functions of float that are computed in double, and rounded once: errors are little more than 0.5
+// ULP.
+#pragma once
+
+#include <aten/cpu/vec/math_gamma.h>
+#include <c10/util/special_functions.h>
+
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// x erfinv(y) / y, where y^2 = 1 - share, for share from 1e-38 to 1: a function of w = -log(share),
+// in which small errors of w count little.
+OPLOOM_ALWAYS_INLINE Vec<float> erfinv_product(const std::array<Vec<double>, 2>& x,
+                                               Vec<float> share) {
+  using D = Vec<double>;
+  Vec<float> k;
+  const auto m = widen(split_power(share, k));
+  const auto powers = widen(k);
+  std::array<D, 2> y;
+  for (int i = 0; i < 2; ++i) {
+    const D w = log2_of_split(m[i], powers[i]) * D(-0.6931471805599453);
+    const auto near = w <= D(5.);
+    y[i] = polynomial_by_halves(
+        w - D(2.5), 1.5014093516925064, 0.24664027578567352, -0.00417732463617055,
+        -0.0012527048769534971, 0.00021826355745196204, -4.998759713961508e-06,
+        -3.4260121484801588e-06, 4.796988415299888e-07, 1.6457227921792074e-08,
+        -1.1023213236203067e-08, 4.370312784459356e-10, 1.3285898551675198e-10);
+    if (!all(near)) {
+      const D root = w.sqrt();
+      y[i] = blendv(polynomial_by_halves(
+                        root - D(3.), 2.8329767989026204, 1.001675246363473, 0.009445500391732779,
+                        -0.00764293932944109, 0.005685345192702247, -0.0035658587399608247,
+                        0.0014849201766198663, -0.00012494814815570266, -0.00029440280093095744,
+                        0.0001702323018809701, -1.9112422634861684e-05, -6.987359953916895e-06),
+                    y[i], near);
+      const auto far = w <= D(17.);
+      if (!all(far))
+        y[i] =
+            blendv(polynomial_by_halves(
+                       root - D(7.), 6.86901964894447, 1.0085956263909417, -0.0005126321914959999,
+                       6.2730612412708045e-06, 6.027365098987063e-06, -1.6115465960224258e-06,
+                       3.2618955585899063e-07, -5.634863831247061e-08, 6.366897420335661e-09,
+                       -9.425005471345977e-10, 3.844419715627841e-10, -5.739293117806772e-11),
+                   y[i], far);
+    }
+  }
+  return narrow(x[0] * y[0], x[1] * y[1]);
+}
+
+// y, but f(x) where the share is no positive normal number.
+template <typename F>
+OPLOOM_ALWAYS_INLINE Vec<float> or_else(Vec<float> y, Vec<float> share, Vec<float> x, F f) {
+  if (all(is_positive_normal(share))) [[likely]]
+    return y;
+  return blendv(x.map([f](float v) { return static_cast<float>(f(v)); }), y,
+                is_positive_normal(share));
+}
+
+OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
+  using D = Vec<double>;
+  const auto v = widen(x);
+  const D one(1.);
+  const Vec<float> share = narrow(fmadd(v[0].neg(), v[0], one), fmadd(v[1].neg(), v[1], one));
+  return or_else(erfinv_product(v, share), share, x, c10::special::erfinv);
+}
+
+// sqrt(2) erfinv(2 x - 1)
+OPLOOM_NOINLINE inline Vec<float> ndtri(const Vec<float>& x) {
+  using D = Vec<double>;
+  const auto v = widen(x);
+  const D one(1.), two(2.), four(4.), root(1.41421356237309504880);
+  const Vec<float> share = narrow(four * v[0] * (one - v[0]), four * v[1] * (one - v[1]));
+  const std::array<D, 2> y = {fmadd(v[0], two, one.neg()) * root,
+                              fmadd(v[1], two, one.neg()) * root};
+  return or_else(erfinv_product(y, share), share, x, c10::special::ndtri);
+}
+
+// exp(-x) I(x) for x >= 0
+template <int order>
+OPLOOM_ALWAYS_INLINE Vec<double> scaled_bessel(Vec<double> x) {
+  using D = Vec<double>;
+  const D inverse = D(1.) / x, t = fmadd(x, D(0.25), D(-1.));
+  D near, far;
+  if constexpr (order == 0) {
+    near = polynomial_by_halves(
+        t, 0.20700192116306126, -0.11300432734803216, 0.09451564144881087, -0.08904341441685386,
+        0.08734296843824503, -0.0849638182221698, 0.07928120328128216, -0.06953823822342371,
+        0.0567368242845135, -0.04299494252971257, 0.030331941830618568, -0.019675100339976694,
+        0.011604537202955493, -0.006766304477365499, 0.0041177494041306295, -0.0018943199124326078,
+        0.0004409170994549675, -0.00028468324766541404, 0.00034218659421142395,
+        -0.00011896021824589136);
+    far = polynomial(inverse, 0.39894228036882323, 0.04986782299324134, 0.028043818156400436,
+                     0.0296767590553842, 0.029998617338612702, 0.3388730061610408,
+                     -1.9142582372213302, 8.54363121945601);
+  } else {
+    near =
+        x * D(0.5) *
+        polynomial_by_halves(t, 0.08937541974644722, -0.12224867629959474, 0.13611520115830544,
+                             -0.1369651967113295, 0.12753475069410583, -0.11056037065151501,
+                             0.08935002564659994, -0.06734031517205893, 0.04736537111909573,
+                             -0.03115285739373769, 0.019195995572692345, -0.011044877451639774,
+                             0.0059414086338883025, -0.003108787539471477, 0.0015946427352970258,
+                             -0.0006655692043828628, 0.0002037550431304631, -0.0001187720873302313,
+                             9.124123747565469e-05, -2.6765757641067467e-05);
+    far = polynomial(inverse, 0.39894228046670255, -0.14960340766402141, -0.046742425223666034,
+                     -0.04146199802999809, -0.0401043438253792, -0.3987371719642522,
+                     2.181339253135351, -9.685934449064707);
+  }
+  return blendv(far / x.sqrt(), near, x <= D(8.));
+}
+
+template <int order>
+OPLOOM_NOINLINE Vec<float> scaled_bessel_of_any(Vec<float> x) {
+  return in_double(x.abs(), [](Vec<double> v) { return scaled_bessel<order>(v); });
+}
+// Far beyond the largest float at 128.
+template <int order>
+OPLOOM_NOINLINE Vec<float> bessel_of_any(Vec<float> x) {
+  return in_double(at_most(x.abs(), Vec<float>(128.f)),
+                   [](Vec<double> v) { return scaled_bessel<order>(v) * v.exp(); });
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> i0(const Vec<float>& x) { return bessel_of_any<0>(x); }
+OPLOOM_ALWAYS_INLINE Vec<float> i0e(const Vec<float>& x) { return scaled_bessel_of_any<0>(x); }
+OPLOOM_ALWAYS_INLINE Vec<float> i1(const Vec<float>& x) {
+  return bessel_of_any<1>(x) | (x & Vec<float>(-0.f));
+}
+OPLOOM_ALWAYS_INLINE Vec<float> i1e(const Vec<float>& x) {
+  return scaled_bessel_of_any<1>(x) | (x & Vec<float>(-0.f));
+}
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY
+
+#endif
