@@ -94,7 +94,7 @@ def test_a_kernel_that_counts_changes_or_makes_views_sees_every_call(outputs):
 def test_scalar_overload_calls_the_tensor_overload_of_its_kind(outputs):
     source = outputs["generated/dispatch/BinaryOps.cpp"]
     in_place = block(source, "Tensor& add__Scalar_composite(", "\n}")
-    assert "_ops::add__Tensor::call(self, detail::wrapped_scalar_tensor(other), alpha)" in in_place
+    assert "_ops::add__Tensor::call(self, detail::WrappedNumber(other), alpha)" in in_place
 
 
 def test_list_of_tensors_reaches_its_composite_kernel_when_empty(outputs):
