@@ -11,7 +11,7 @@
 namespace at::inline oploom_v1::detail {
 namespace {
 
-// What is gathered fits into the second-level cache, and into the stack of any thread.
+// What is gathered fits into the second-level cache, and into the usual stack of a thread.
 constexpr int64_t kBuffersBytes = 139264;
 // What is computed at a time where nothing is transposed fits into the first-level cache.
 constexpr int64_t kPieceBytes = 4096;

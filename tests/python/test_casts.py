@@ -6,20 +6,7 @@ import numpy as np
 import oploom
 import pytest
 
-DTYPES = [
-    "bool",
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "bfloat16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
+DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
 LENGTHS = [0, 1, 7, 64, 255, 256, 257, 700]
 
 
