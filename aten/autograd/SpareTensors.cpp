@@ -24,10 +24,10 @@ namespace {
 
 // Whether the result of `spare` and `other` has the shape, dtype and layout of `spare`.
 bool takes_result(const Tensor& spare, const Tensor& other) {
-  return is_spare(spare) && other.scalar_type() == spare.scalar_type() &&
-         other.device() == spare.device() &&
-         (other.dim() == 0 ||
-          (other.sizes().equals(spare.sizes()) && other.strides().equals(spare.strides())));
+  if (!is_spare(spare)) return false;
+  const bool is_factor =
+      other.dim() == 0 && spare.dim() > 0 && other.scalar_type() == spare.scalar_type();
+  return is_factor || at::detail::is_laid_out_alike(spare, other);
 }
 
 }  // namespace

@@ -43,17 +43,16 @@ void check_dtype(const char* name, ScalarType dtype, const ExpressionTraits& tra
 // The operand that the first output may be written to (Note [Spare tensors] in
 // aten/autograd/SpareTensors.h): that which is spare, if all others are like it.
 TensorBase take_spare_input(std::initializer_list<const Tensor*> inputs) {
-  const c10::TensorImpl* spare = std::exchange(at::detail::spare_input, nullptr);
-  if (spare == nullptr) return {};
-  const Tensor* found = nullptr;
+  const c10::TensorImpl* wanted = std::exchange(at::detail::spare_input, nullptr);
+  if (wanted == nullptr) return {};
+  TensorBase spare;
   for (const Tensor* input : inputs) {
-    if (input->unsafeGetTensorImpl() == spare) found = input;
-    const bool alike =
-        input->scalar_type() == spare->dtype() && input->device() == spare->device() &&
-        input->sizes().equals(spare->sizes()) && input->strides().equals(spare->strides());
-    if (!alike) return {};
+    if (input->unsafeGetTensorImpl() == wanted) spare = *input;
   }
-  return found == nullptr ? TensorBase() : static_cast<const TensorBase&>(*found);
+  for (const Tensor* input : inputs) {
+    if (!spare.defined() || !at::detail::is_laid_out_alike(*input, spare)) return {};
+  }
+  return spare;
 }
 
 }  // namespace

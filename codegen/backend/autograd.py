@@ -269,7 +269,7 @@ def _apply(model: Model, plan: Plan) -> str:
     else:
         lines.append(f"  variable_list grad_inputs({len(plan.arguments)});")
     if plan.single_gradient:
-        if plan.readers not in ([], [plan.last_reader]):
+        if any(reader is not plan.last_reader for reader in plan.readers):
             lines.append("  const Tensor& grad = grads[0];")
             lines.append("  if (!grad.defined()) return grad_inputs;")
         else:

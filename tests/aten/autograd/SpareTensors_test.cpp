@@ -109,6 +109,7 @@ TEST(SpareTensors, ArithmeticTakesTheMemoryOfEitherOperand) {
   };
   check([&](Tensor&& x) { return std::move(x) * kept; }, {12, 32});
   check([&](Tensor&& x) { return kept * std::move(x); }, {12, 32});
+  check([&](Tensor&& x) { return std::move(x) * kept.sum(); }, {36, 48});
   check([&](Tensor&& x) { return std::move(x) * vector_of({2, 4}); }, {12, 32});
   check([&](Tensor&& x) { return std::move(x) / kept; }, {3, 2});
   check([&](Tensor&& x) { return kept / std::move(x); }, {2. / 6, 0.5});
