@@ -1,6 +1,5 @@
 // Backward formulas: tools and pointwise operators.
 #include <aten/autograd/FunctionsManual.h>
-#include <aten/core/Empty.h>
 #include <c10/util/complex_math.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/abs.h>
@@ -127,8 +126,6 @@ Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim
 }
 
 // ---- Pointwise ----
-
-Tensor number(double value) { return Tensor(at::detail::wrapped_scalar_tensor(value)); }
 
 Tensor mul_tensor_backward(Tensor grad, const Tensor& other, ScalarType self_dtype) {
   return handle_r_to_c(self_dtype, std::move(grad) * other.conj());

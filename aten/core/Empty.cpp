@@ -203,12 +203,6 @@ TensorBase take_number(const Scalar& value) {
 
 }  // namespace
 
-TensorBase wrapped_scalar_tensor(const Scalar& value) {
-  TensorBase tensor = take_number(value);
-  keep_number(TensorBase(tensor));
-  return tensor;
-}
-
 WrappedNumber::WrappedNumber(const Scalar& value) : tensor_(take_number(value)) {}
 WrappedNumber::~WrappedNumber() { keep_number(std::move(tensor_)); }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <aten/core/TensorBase.h>
-#include <c10/core/Scalar.h>
 
 namespace at::inline oploom_v1::detail {
 
@@ -23,9 +22,5 @@ OPLOOM_API void resize(const TensorBase& tensor, IntArrayRef sizes);
 // Gives an out= tensor the sizes of a result, with these strides (empty: contiguous). A tensor that
 // has the sizes already keeps its strides. Says whether anything changed.
 OPLOOM_API bool resize_output(const TensorBase& out, IntArrayRef sizes, IntArrayRef strides = {});
-
-// A 0-dim tensor on the CPU that holds a number and takes part in promotion as a number does: by
-// its category alone.
-OPLOOM_API TensorBase wrapped_scalar_tensor(const Scalar& value);
 
 }  // namespace at::inline oploom_v1::detail

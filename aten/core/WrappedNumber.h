@@ -4,10 +4,12 @@
 #include <aten/core/TensorBase.h>
 #include <c10/core/Scalar.h>
 
+#include <concepts>
+
 namespace at::inline oploom_v1::detail {
 
-// Holds what wrapped_scalar_tensor() returns, which costs less so; see Note [Numbers as tensors] in
-// Empty.cpp.
+// A 0-dim tensor on the CPU that holds a number and takes part in promotion as a number does: by
+// its category alone. See Note [Numbers as tensors] in Empty.cpp.
 class OPLOOM_API WrappedNumber {
  public:
   explicit WrappedNumber(const Scalar& value);
@@ -17,7 +19,7 @@ class OPLOOM_API WrappedNumber {
 
   // For a parameter that is a Tensor, which this header does not know; see Note [Tensor and
   // TensorBase].
-  template <class T>
+  template <std::derived_from<TensorBase> T>
   operator const T&() const {
     return static_cast<const T&>(tensor_);
   }

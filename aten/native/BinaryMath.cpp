@@ -1,7 +1,7 @@
 // Binary functions that are no expressions. gcd and lcm take as many steps as their numbers need
 // and shifts count bits: an expression knows neither. float_power computes in another dtype than
 // that of its inputs. The rest is forms that take a number for a tensor.
-#include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <aten/stubs/BinaryOps.h>
 #include <generated/native/bitwise_left_shift.h>
 #include <generated/native/bitwise_right_shift.h>
@@ -46,7 +46,7 @@ OPLOOM_INTEGER_IMPL(lcm)
 
 namespace {
 
-Tensor tensor_of(const Scalar& number) { return Tensor(at::detail::wrapped_scalar_tensor(number)); }
+using at::detail::WrappedNumber;
 
 Tensor wide(const Tensor& tensor, bool complex) {
   return tensor.to(complex ? kComplexDouble : kDouble);
@@ -57,21 +57,25 @@ Tensor wide(const Tensor& tensor, bool complex) {
 // ---- A number for a tensor ----
 
 Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
-  return at::bitwise_left_shift(self, tensor_of(other));
+  return at::bitwise_left_shift(self, WrappedNumber(other));
 }
 Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
-  return at::bitwise_right_shift(self, tensor_of(other));
+  return at::bitwise_right_shift(self, WrappedNumber(other));
 }
-Tensor xlogy(const Scalar& self, const Tensor& other) { return at::xlogy(tensor_of(self), other); }
-Tensor xlogy(const Tensor& self, const Scalar& other) { return at::xlogy(self, tensor_of(other)); }
+Tensor xlogy(const Scalar& self, const Tensor& other) {
+  return at::xlogy(WrappedNumber(self), other);
+}
+Tensor xlogy(const Tensor& self, const Scalar& other) {
+  return at::xlogy(self, WrappedNumber(other));
+}
 Tensor special_xlogy(const Tensor& self, const Tensor& other) { return at::xlogy(self, other); }
 Tensor special_xlogy(const Scalar& self, const Tensor& other) { return at::xlogy(self, other); }
 Tensor special_xlogy(const Tensor& self, const Scalar& other) { return at::xlogy(self, other); }
 Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
-  return at::special_xlog1py(tensor_of(self), other);
+  return at::special_xlog1py(WrappedNumber(self), other);
 }
 Tensor special_xlog1py(const Tensor& self, const Scalar& other) {
-  return at::special_xlog1py(self, tensor_of(other));
+  return at::special_xlog1py(self, WrappedNumber(other));
 }
 
 // ---- Powers in double precision ----

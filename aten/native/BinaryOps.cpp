@@ -1,5 +1,5 @@
 // Binary pointwise operators and the gradients of activation functions.
-#include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <aten/iterator/TypeProperties.h>
 #include <aten/native/Activation.h>
 #include <aten/stubs/BinaryOps.h>
@@ -263,19 +263,19 @@ Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 }
 
 Tensor pow(const Scalar& self, const Tensor& exponent) {
-  return at::pow(Tensor(at::detail::wrapped_scalar_tensor(self)), exponent);
+  return at::pow(at::detail::WrappedNumber(self), exponent);
 }
 
 Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
-  return at::div(self, Tensor(at::detail::wrapped_scalar_tensor(other)), rounding_mode);
+  return at::div(self, at::detail::WrappedNumber(other), rounding_mode);
 }
 
 Tensor div(const Scalar& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
-  return at::div(Tensor(at::detail::wrapped_scalar_tensor(self)), other, rounding_mode);
+  return at::div(at::detail::WrappedNumber(self), other, rounding_mode);
 }
 
 Tensor& div_(Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
-  return self.div_(Tensor(at::detail::wrapped_scalar_tensor(other)), rounding_mode);
+  return self.div_(at::detail::WrappedNumber(other), rounding_mode);
 }
 
 Tensor floor_divide(const Tensor& self, const Tensor& other) {
@@ -285,7 +285,7 @@ Tensor floor_divide(const Tensor& self, const Tensor& other) {
 Tensor& floor_divide_(Tensor& self, const Tensor& other) { return self.div_(other, "floor"); }
 
 Tensor& floor_divide_(Tensor& self, const Scalar& other) {
-  return self.div_(Tensor(at::detail::wrapped_scalar_tensor(other)), "floor");
+  return self.div_(at::detail::WrappedNumber(other), "floor");
 }
 
 Tensor& floor_divide_out(const Tensor& self, const Tensor& other, Tensor& out) {

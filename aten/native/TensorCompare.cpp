@@ -1,5 +1,6 @@
 // Operators that choose between values, and those that say whether tensors are equal.
 #include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <aten/iterator/TypeProperties.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/stubs/BinaryOps.h>
@@ -197,23 +198,19 @@ ScalarType promote_types(ScalarType type1, ScalarType type2) {
 
 // ---- where with numbers ----
 
-namespace {
-Tensor number(const Scalar& value) { return Tensor(at::detail::wrapped_scalar_tensor(value)); }
-}  // namespace
-
 std::vector<Tensor> where(const Tensor& condition) { return at::nonzero_numpy(condition); }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
-  return at::where(condition, number(self), other);
+  return at::where(condition, at::detail::WrappedNumber(self), other);
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
-  return at::where(condition, self, number(other));
+  return at::where(condition, self, at::detail::WrappedNumber(other));
 }
 
 Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   const ScalarType dtype = result_type(self, other);
-  return at::where(condition, number(self).to(dtype), number(other).to(dtype));
+  return at::where(condition, at::full({}, self, dtype), at::full({}, other, dtype));
 }
 
 // ---- masked_fill ----

@@ -3,6 +3,7 @@
 // Integers, slices, None, `...` and booleans make views; integer and boolean tensors, lists and
 // arrays gather elements. Each item of a tuple is applied in turn to the dimension it stands for,
 // then all index tensors together.
+#include <aten/core/Empty.h>
 #include <aten/python/ArgParser.h>
 #include <aten/python/Elements.h>
 #include <aten/python/Interchange.h>

@@ -1,7 +1,7 @@
 // The operands of Python's operators: which pairs a tensor's operator answers to.
 #pragma once
 
-#include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <aten/python/ArgParser.h>
 #include <aten/python/Interchange.h>
 #include <aten/python/PyTensor.h>
@@ -18,8 +18,8 @@ inline bool is_number(PyObject* object) {
   return is_python_number(object) || is_numpy_scalar(object);
 }
 
-inline Tensor wrapped_number(PyObject* number) {
-  return Tensor(at::detail::wrapped_scalar_tensor(to_scalar(number)));
+inline at::detail::WrappedNumber wrapped_number(PyObject* number) {
+  return at::detail::WrappedNumber(to_scalar(number));
 }
 
 // `left op right`, where at least one is a tensor. A number becomes the operator's Scalar, or where

@@ -28,7 +28,10 @@ class OPLOOM_API StorageImpl final : public intrusive_ptr_target, public PooledO
               bool resizable) noexcept
       : data_ptr_(std::move(data)), nbytes_(nbytes), allocator_(allocator), resizable_(resizable) {}
   StorageImpl(use_byte_size_t, std::size_t nbytes, Allocator* allocator, bool resizable)
-      : StorageImpl(use_byte_size_t{}, nbytes, allocator->allocate(nbytes), allocator, resizable) {}
+      : data_ptr_(allocator->allocate(nbytes)),
+        nbytes_(nbytes),
+        allocator_(allocator),
+        resizable_(resizable) {}
   ~StorageImpl() override;
   StorageImpl(const StorageImpl&) = delete;
   StorageImpl& operator=(const StorageImpl&) = delete;

@@ -76,11 +76,11 @@ struct TensorOptions {
   }
 
   // What was chosen, or else the default.
-  Device device() const noexcept { return has_device_ ? device_ : Device(DeviceType::CPU); }
+  Device device() const noexcept { return device_; }
   ScalarType dtype() const noexcept { return has_dtype_ ? dtype_ : get_default_dtype(); }
-  Layout layout() const noexcept { return has_layout_ ? layout_ : Layout::Strided; }
-  bool requires_grad() const noexcept { return has_requires_grad_ && requires_grad_; }
-  bool pinned_memory() const noexcept { return has_pinned_memory_ && pinned_memory_; }
+  Layout layout() const noexcept { return layout_; }
+  bool requires_grad() const noexcept { return requires_grad_; }
+  bool pinned_memory() const noexcept { return pinned_memory_; }
   bool is_sparse() const noexcept { return layout() == Layout::Sparse; }
 
   bool has_device() const noexcept { return has_device_; }
@@ -137,6 +137,7 @@ struct TensorOptions {
     memory_format_ = format.value_or(MemoryFormat::Contiguous);
   }
 
+  // What is not chosen holds its default, but for the dtype, which has no fixed one.
   Device device_ = DeviceType::CPU;
   ScalarType dtype_ = ScalarType::Float;
   Layout layout_ = Layout::Strided;

@@ -301,7 +301,7 @@ def _operator_functions(model: Model) -> list[str]:
         forms = [(tensor, tensor, "self")]
         if "Scalar" in overloads:
             forms.append((tensor, scalar, "self"))
-        forms.append((scalar, tensor, "detail::wrapped_scalar_tensor(self)"))
+        forms.append((scalar, tensor, "detail::WrappedNumber(self)"))
         for left, right, value in forms:
             head = f"inline Tensor operator{symbol}({left} self, {right} other) {{"
             functions.append(text.function(head, [f"  return at::{base}({value}, other);"]))

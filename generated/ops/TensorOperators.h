@@ -3,7 +3,7 @@
 // Change codegen/templates/ops_TensorOperators.j2, then run tools/regenerate.
 #pragma once
 
-#include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <generated/ops/add.h>
 #include <generated/ops/bitwise_and.h>
 #include <generated/ops/bitwise_left_shift.h>
@@ -63,22 +63,22 @@ inline Tensor operator!(const Tensor& self) { return at::logical_not(self); }
 inline Tensor operator+(const Tensor& self, const Tensor& other) { return at::add(self, other); }
 inline Tensor operator+(const Tensor& self, const Scalar& other) { return at::add(self, other); }
 inline Tensor operator+(const Scalar& self, const Tensor& other) {
-  return at::add(detail::wrapped_scalar_tensor(self), other);
+  return at::add(detail::WrappedNumber(self), other);
 }
 inline Tensor operator-(const Tensor& self, const Tensor& other) { return at::sub(self, other); }
 inline Tensor operator-(const Tensor& self, const Scalar& other) { return at::sub(self, other); }
 inline Tensor operator-(const Scalar& self, const Tensor& other) {
-  return at::sub(detail::wrapped_scalar_tensor(self), other);
+  return at::sub(detail::WrappedNumber(self), other);
 }
 inline Tensor operator*(const Tensor& self, const Tensor& other) { return at::mul(self, other); }
 inline Tensor operator*(const Tensor& self, const Scalar& other) { return at::mul(self, other); }
 inline Tensor operator*(const Scalar& self, const Tensor& other) {
-  return at::mul(detail::wrapped_scalar_tensor(self), other);
+  return at::mul(detail::WrappedNumber(self), other);
 }
 inline Tensor operator/(const Tensor& self, const Tensor& other) { return at::div(self, other); }
 inline Tensor operator/(const Tensor& self, const Scalar& other) { return at::div(self, other); }
 inline Tensor operator/(const Scalar& self, const Tensor& other) {
-  return at::div(detail::wrapped_scalar_tensor(self), other);
+  return at::div(detail::WrappedNumber(self), other);
 }
 inline Tensor operator%(const Tensor& self, const Tensor& other) {
   return at::remainder(self, other);
@@ -87,7 +87,7 @@ inline Tensor operator%(const Tensor& self, const Scalar& other) {
   return at::remainder(self, other);
 }
 inline Tensor operator%(const Scalar& self, const Tensor& other) {
-  return at::remainder(detail::wrapped_scalar_tensor(self), other);
+  return at::remainder(detail::WrappedNumber(self), other);
 }
 inline Tensor operator&(const Tensor& self, const Tensor& other) {
   return at::bitwise_and(self, other);
@@ -96,7 +96,7 @@ inline Tensor operator&(const Tensor& self, const Scalar& other) {
   return at::bitwise_and(self, other);
 }
 inline Tensor operator&(const Scalar& self, const Tensor& other) {
-  return at::bitwise_and(detail::wrapped_scalar_tensor(self), other);
+  return at::bitwise_and(detail::WrappedNumber(self), other);
 }
 inline Tensor operator|(const Tensor& self, const Tensor& other) {
   return at::bitwise_or(self, other);
@@ -105,7 +105,7 @@ inline Tensor operator|(const Tensor& self, const Scalar& other) {
   return at::bitwise_or(self, other);
 }
 inline Tensor operator|(const Scalar& self, const Tensor& other) {
-  return at::bitwise_or(detail::wrapped_scalar_tensor(self), other);
+  return at::bitwise_or(detail::WrappedNumber(self), other);
 }
 inline Tensor operator^(const Tensor& self, const Tensor& other) {
   return at::bitwise_xor(self, other);
@@ -114,49 +114,49 @@ inline Tensor operator^(const Tensor& self, const Scalar& other) {
   return at::bitwise_xor(self, other);
 }
 inline Tensor operator^(const Scalar& self, const Tensor& other) {
-  return at::bitwise_xor(detail::wrapped_scalar_tensor(self), other);
+  return at::bitwise_xor(detail::WrappedNumber(self), other);
 }
 inline Tensor operator<<(const Tensor& self, const Tensor& other) {
   return at::bitwise_left_shift(self, other);
 }
 inline Tensor operator<<(const Scalar& self, const Tensor& other) {
-  return at::bitwise_left_shift(detail::wrapped_scalar_tensor(self), other);
+  return at::bitwise_left_shift(detail::WrappedNumber(self), other);
 }
 inline Tensor operator>>(const Tensor& self, const Tensor& other) {
   return at::bitwise_right_shift(self, other);
 }
 inline Tensor operator>>(const Scalar& self, const Tensor& other) {
-  return at::bitwise_right_shift(detail::wrapped_scalar_tensor(self), other);
+  return at::bitwise_right_shift(detail::WrappedNumber(self), other);
 }
 inline Tensor operator<(const Tensor& self, const Tensor& other) { return at::lt(self, other); }
 inline Tensor operator<(const Tensor& self, const Scalar& other) { return at::lt(self, other); }
 inline Tensor operator<(const Scalar& self, const Tensor& other) {
-  return at::lt(detail::wrapped_scalar_tensor(self), other);
+  return at::lt(detail::WrappedNumber(self), other);
 }
 inline Tensor operator<=(const Tensor& self, const Tensor& other) { return at::le(self, other); }
 inline Tensor operator<=(const Tensor& self, const Scalar& other) { return at::le(self, other); }
 inline Tensor operator<=(const Scalar& self, const Tensor& other) {
-  return at::le(detail::wrapped_scalar_tensor(self), other);
+  return at::le(detail::WrappedNumber(self), other);
 }
 inline Tensor operator>(const Tensor& self, const Tensor& other) { return at::gt(self, other); }
 inline Tensor operator>(const Tensor& self, const Scalar& other) { return at::gt(self, other); }
 inline Tensor operator>(const Scalar& self, const Tensor& other) {
-  return at::gt(detail::wrapped_scalar_tensor(self), other);
+  return at::gt(detail::WrappedNumber(self), other);
 }
 inline Tensor operator>=(const Tensor& self, const Tensor& other) { return at::ge(self, other); }
 inline Tensor operator>=(const Tensor& self, const Scalar& other) { return at::ge(self, other); }
 inline Tensor operator>=(const Scalar& self, const Tensor& other) {
-  return at::ge(detail::wrapped_scalar_tensor(self), other);
+  return at::ge(detail::WrappedNumber(self), other);
 }
 inline Tensor operator==(const Tensor& self, const Tensor& other) { return at::eq(self, other); }
 inline Tensor operator==(const Tensor& self, const Scalar& other) { return at::eq(self, other); }
 inline Tensor operator==(const Scalar& self, const Tensor& other) {
-  return at::eq(detail::wrapped_scalar_tensor(self), other);
+  return at::eq(detail::WrappedNumber(self), other);
 }
 inline Tensor operator!=(const Tensor& self, const Tensor& other) { return at::ne(self, other); }
 inline Tensor operator!=(const Tensor& self, const Scalar& other) { return at::ne(self, other); }
 inline Tensor operator!=(const Scalar& self, const Tensor& other) {
-  return at::ne(detail::wrapped_scalar_tensor(self), other);
+  return at::ne(detail::WrappedNumber(self), other);
 }
 
 }  // namespace at::inline oploom_v1

@@ -87,26 +87,27 @@ TEST(WrappedNumbers, AreGivenBackAfterTheCall) {
 }
 
 TEST(WrappedNumbers, AreUsedAgainOnlyAsTheyWereMade) {
-  using at::detail::wrapped_scalar_tensor;
+  using at::detail::WrappedNumber;
+  const auto made = [](double value) { return TensorBase(WrappedNumber(value)); };
   const auto value = [](const TensorBase& t) { return *t.const_data_ptr<double>(); };
-  TensorBase first = wrapped_scalar_tensor(1.5);
+  TensorBase first = made(1.5);
   const void* memory = first.const_data_ptr();
   first = {};
-  first = wrapped_scalar_tensor(2.5);
+  first = made(2.5);
   EXPECT_EQ(first.const_data_ptr(), memory);
   // Held by somebody.
-  TensorBase second = wrapped_scalar_tensor(3.5);
+  TensorBase second = made(3.5);
   EXPECT_EQ(value(first), 2.5);
   EXPECT_EQ(value(second), 3.5);
   // Its memory is.
   at::Storage storage = second.storage();
   second = {};
-  EXPECT_NE(wrapped_scalar_tensor(4.5).const_data_ptr(), storage.data());
+  EXPECT_NE(made(4.5).const_data_ptr(), storage.data());
   EXPECT_EQ(*static_cast<const double*>(storage.data()), 3.5);
   // Changed.
   const auto change = [&](const auto& f) {
-    f(at::Tensor(wrapped_scalar_tensor(5.5)));
-    const TensorBase next = wrapped_scalar_tensor(6.5);
+    f(at::Tensor(made(5.5)));
+    const TensorBase next = made(6.5);
     EXPECT_EQ(value(next), 6.5);
     EXPECT_EQ(next.dim(), 0);
     EXPECT_FALSE(next.requires_grad());

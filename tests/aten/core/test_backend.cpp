@@ -1,6 +1,7 @@
 // A backend outside the tree, as a program would load it: a device whose memory is the host's, one
 // kernel of its own, and everything else computed on the CPU by a boxed fallback.
 #include <aten/Base.h>
+#include <aten/core/Empty.h>
 #include <aten/core/Library.h>
 #include <aten/core/ivalue.h>
 #include <c10/core/Allocator.h>

@@ -1,6 +1,7 @@
 // TensorIterator: shapes, dtypes, layouts, checks, loops.
 #include <aten/Base.h>
 #include <aten/core/Empty.h>
+#include <aten/core/WrappedNumber.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
@@ -140,7 +141,7 @@ TEST(TensorIterator, PromotesByCategory) {
     EXPECT_EQ(iter.output_base().scalar_type(), iter.common_dtype());
     return iter.common_dtype();
   };
-  const auto number = [](Scalar value) { return at::detail::wrapped_scalar_tensor(value); };
+  const auto number = [](Scalar value) { return at::detail::WrappedNumber(value); };
   EXPECT_EQ(type(make({2}, kInt), make({2}, kFloat)), kFloat);
   EXPECT_EQ(type(make({2}, kInt), make({}, kLong)), kInt);
   EXPECT_EQ(type(make({2}, kInt), make({}, kDouble)), kDouble);
@@ -174,7 +175,7 @@ TEST(TensorIterator, ConvertsInputsAndOutputs) {
 TEST(TensorIterator, ConvertedNumbersMoveWithTheIterator) {
   for (const int64_t n : {3, 1000}) {  // as a row, and as a number
     const TensorBase a = iota({n});
-    const TensorBase one = at::detail::wrapped_scalar_tensor(1);
+    const at::detail::WrappedNumber one(1);
     const TensorBase none;
     alignas(TensorIterator) unsigned char memory[sizeof(TensorIterator)];
     auto* iter = ::new (memory) TensorIterator;
