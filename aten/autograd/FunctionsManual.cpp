@@ -1,5 +1,6 @@
 // Backward formulas: tools and pointwise operators.
 #include <aten/autograd/FunctionsManual.h>
+#include <aten/core/WrappedNumber.h>
 #include <c10/util/complex_math.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/abs.h>
@@ -126,6 +127,11 @@ Tensor restore_reduced_dims(const Tensor& output, IntArrayRef dims, bool keepdim
 }
 
 // ---- Pointwise ----
+
+Tensor number(double value) {
+  const at::detail::WrappedNumber number(value);
+  return static_cast<const Tensor&>(number);
+}
 
 Tensor mul_tensor_backward(Tensor grad, const Tensor& other, ScalarType self_dtype) {
   return handle_r_to_c(self_dtype, std::move(grad) * other.conj());

@@ -8,7 +8,6 @@
 #include <aten/autograd/ShapeFormulas.h>
 #include <aten/autograd/SpareTensors.h>
 #include <aten/autograd/TensorGeometry.h>
-#include <aten/core/WrappedNumber.h>
 #include <c10/core/Scalar.h>
 #include <c10/util/OptionalArrayRef.h>
 
@@ -49,7 +48,7 @@ OPLOOM_API Tensor linear_weight_backward(const Tensor& grad, const Tensor& input
 // ---- Pointwise ----
 
 // A number as the argument of an operator on tensors; it takes no part in promotion.
-inline at::detail::WrappedNumber number(double value) { return at::detail::WrappedNumber(value); }
+OPLOOM_API Tensor number(double value);
 
 OPLOOM_API Tensor mul_tensor_backward(Tensor grad, const Tensor& other, ScalarType self_dtype);
 OPLOOM_API Tensor

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace at::inline oploom_v1 {
 
@@ -14,22 +15,40 @@ struct alignas(8) Opaque16 {
   uint64_t low, high;
 };
 
-// Calls fn with a value of a type of `itemsize` bytes, with which elements of any dtype of that
-// size can be copied.
+namespace detail {
+template <size_t itemsize>
+struct OpaqueOf;
+template <>
+struct OpaqueOf<1> : std::type_identity<uint8_t> {};
+template <>
+struct OpaqueOf<2> : std::type_identity<uint16_t> {};
+template <>
+struct OpaqueOf<4> : std::type_identity<uint32_t> {};
+template <>
+struct OpaqueOf<8> : std::type_identity<uint64_t> {};
+template <>
+struct OpaqueOf<16> : std::type_identity<Opaque16> {};
+}  // namespace detail
+
+// A type of `itemsize` bytes, with which elements of any dtype of that size can be copied.
+template <size_t itemsize>
+using opaque_type = typename detail::OpaqueOf<itemsize>::type;
+
+// Calls fn with a value of that type.
 template <typename Fn>
 void with_opaque_type(size_t itemsize, const Fn& fn) {
   switch (itemsize) {
     case 1:
-      return fn(uint8_t{});
+      return fn(opaque_type<1>{});
     case 2:
-      return fn(uint16_t{});
+      return fn(opaque_type<2>{});
     case 4:
-      return fn(uint32_t{});
+      return fn(opaque_type<4>{});
     case 8:
-      return fn(uint64_t{});
+      return fn(opaque_type<8>{});
     default:
       OPLOOM_INTERNAL_ASSERT(itemsize == 16, "no dtype has elements of ", itemsize, " bytes");
-      return fn(Opaque16{});
+      return fn(opaque_type<16>{});
   }
 }
 

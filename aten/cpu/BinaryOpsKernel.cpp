@@ -79,36 +79,49 @@ void div_true_kernel(TensorIteratorBase& iter) {
 template <typename T>
 void check_divisors(TensorIteratorBase& iter, const char* name) {
   const auto check = [name](char** data, const int64_t* strides, int64_t n) {
-    bool zero = false;
-    for (int64_t i = 0; i < n; ++i) {
-      zero |= *reinterpret_cast<const T*>(data[2] + i * strides[2]) == T(0);
+    uint8_t zero = 0;
+    if (strides[2] == sizeof(T)) {
+      const T* divisors = reinterpret_cast<const T*>(data[2]);
+      for (int64_t i = 0; i < n; ++i) zero |= divisors[i] == T(0);
+    } else {
+      for (int64_t i = 0; i < n; ++i) {
+        zero |= *reinterpret_cast<const T*>(data[2] + i * strides[2]) == T(0);
+      }
     }
     OPLOOM_CHECK(!zero, name, "(): division of an integer by zero");
   };
   iter.for_each(check, GRAIN_SIZE, /*writes=*/false);
 }
 
+// Note [Dividing integers as floats]
+// There are vector instructions for the division of floats alone. Of n-bit integers a and b, a / b
+// differs from the next integer by at least 1 / |b|, a part of 2^-n of it, and so a float of more
+// than n bits is not rounded up to an integer that the quotient does not reach: truncated, it is
+// the exact result. float has 24 bits, double 53.
 template <typename T>
 OPLOOM_ALWAYS_INLINE T divide_trunc(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
     if (b == T(-1)) return vec::wrap_sub(T(0), a);
   }
-  return static_cast<T>(a / b);
+  if constexpr (sizeof(T) < 8) {
+    using F = std::conditional_t<sizeof(T) == 4, double, float>;
+    return static_cast<T>(static_cast<int32_t>(static_cast<F>(a) / static_cast<F>(b)));
+  } else {
+    return static_cast<T>(a / b);
+  }
 }
 
 template <typename T>
 OPLOOM_ALWAYS_INLINE T modulo_trunc(T a, T b) {
-  if constexpr (std::is_signed_v<T>) {
-    if (b == T(-1)) return T(0);
-  }
-  return static_cast<T>(a % b);
+  return vec::wrap_sub(a, vec::wrap_mul(divide_trunc(a, b), b));
 }
 
 template <typename T>
 OPLOOM_ALWAYS_INLINE T divide_floor(T a, T b) {
   const T quotient = divide_trunc(a, b);
   if constexpr (std::is_signed_v<T>) {
-    if ((a < 0) != (b < 0) && modulo_trunc(a, b) != 0) return static_cast<T>(quotient - 1);
+    const bool exact = vec::wrap_mul(quotient, b) == a;
+    return vec::wrap_sub(quotient, static_cast<T>(!exact & ((a < 0) != (b < 0))));
   }
   return quotient;
 }
@@ -118,7 +131,7 @@ template <typename T>
 OPLOOM_ALWAYS_INLINE T modulo_floor(T a, T b) {
   const T rest = modulo_trunc(a, b);
   if constexpr (std::is_signed_v<T>) {
-    if (rest != 0 && (rest < 0) != (b < 0)) return static_cast<T>(rest + b);
+    return static_cast<T>(rest + ((rest != 0) & ((rest < 0) != (b < 0)) ? b : T(0)));
   }
   return rest;
 }

@@ -111,6 +111,13 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
       for (int64_t i = 0; i < n; ++i) to[i] = value;
       return;
     }
+    if (src_stride == -int64_t{sizeof(T)}) {
+      T* to = reinterpret_cast<T*>(dst);
+      const T* from = reinterpret_cast<const T*>(src);
+      OPLOOM_INDEPENDENT_ITERATIONS
+      for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+      return;
+    }
   }
   for (int64_t i = 0; i < n; ++i) {
     *reinterpret_cast<T*>(dst + i * dst_stride) = *reinterpret_cast<const T*>(src + i * src_stride);

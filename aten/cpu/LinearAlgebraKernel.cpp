@@ -580,7 +580,25 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
         for (int64_t i = begin; i < end; ++i) {
           T* row = c + i * g.ldc + j0;
           const T* factors = a + i * g.a_row + p0 * g.a_column;
-          for (int64_t p = 0; p < height; ++p) {
+          // Several lines at a time, so that the row is read and written less often.
+          constexpr int kLines = 4;
+          int64_t p = 0;
+          for (; p + kLines <= height; p += kLines) {
+            T factor[kLines];
+            const T* line = packed.get() + p * width;
+            for (int k = 0; k < kLines; ++k) {
+              factor[k] = multiply_add(alpha, factors[(p + k) * g.a_column], T(0));
+            }
+            for (int64_t j = 0; j < width; ++j) {
+              T sum = row[j];
+#pragma GCC unroll 4
+              for (int k = 0; k < kLines; ++k) {
+                sum = multiply_add(factor[k], line[k * width + j], sum);
+              }
+              row[j] = sum;
+            }
+          }
+          for (; p < height; ++p) {
             const T factor = multiply_add(alpha, factors[p * g.a_column], T(0));
             const T* line = packed.get() + p * width;
             for (int64_t j = 0; j < width; ++j) row[j] = multiply_add(factor, line[j], row[j]);
@@ -588,6 +606,62 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
         }
       }
     }
+  });
+}
+
+// The sum of the products of n pairs, wrapping around.
+template <typename T>
+std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t> dot_product(const T* x, const T* y,
+                                                                   int64_t n) {
+  using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  U sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += static_cast<U>(x[i]) * static_cast<U>(y[i]);
+  return sum;
+}
+
+// The same in float, in four vectors.
+template <typename T>
+requires(c10::is_reduced_floating_point_v<T>) float dot_product(const T* x, const T* y, int64_t n) {
+  using R = vec::Rows<T>;
+  constexpr int kSums = 4;
+  typename R::V sums[kSums];
+  for (auto& sum : sums) sum = typename R::V(0.0F);
+  const auto add = [&](auto& sum, const auto& a, const auto& b)
+                       OPLOOM_ALWAYS_INLINE_LAMBDA { sum = fmadd(a, b, sum); };
+  int64_t i = 0;
+  for (; i + kSums * R::size() <= n; i += kSums * R::size()) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kSums; ++k) {
+      add(sums[k], R::load(x + i + k * R::size()), R::load(y + i + k * R::size()));
+    }
+  }
+  for (; i + R::size() <= n; i += R::size()) add(sums[0], R::load(x + i), R::load(y + i));
+  if (i < n) add(sums[1], R::load(x + i, n - i), R::load(y + i, n - i));
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])).reduce_add();
+}
+
+template <typename T>
+void gemv_rows(const GemvArguments& g, T alpha, T beta) {
+  using Sum = decltype(dot_product<T>(nullptr, nullptr, 0));
+  constexpr int64_t kGrain = 32768;  // products
+  const auto* a = static_cast<const T*>(g.a);
+  auto* y = static_cast<T*>(g.y);
+  at::parallel_for(0, g.m, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, g.n)),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t i = begin; i < end; ++i) {
+                       Sum sum = dot_product(a + i * g.a_row, static_cast<const T*>(g.x), g.n) *
+                                 static_cast<Sum>(alpha);
+                       T& result = y[i * g.y_stride];
+                       if (beta != T(0)) sum += static_cast<Sum>(beta) * static_cast<Sum>(result);
+                       result = static_cast<T>(sum);
+                     }
+                   });
+}
+
+void gemv_kernel(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
+                 const Scalar& beta) {
+  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED), [&] {
+    gemv_rows<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
   });
 }
 
@@ -610,5 +684,6 @@ void gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar&
 
 OPLOOM_REGISTER_DISPATCH(small_gemm_stub, &small_gemm_kernel);
 OPLOOM_REGISTER_DISPATCH(gemm_stub, &gemm_kernel);
+OPLOOM_REGISTER_DISPATCH(gemv_stub, &gemv_kernel);
 
 }  // namespace at::inline oploom_v1::native

@@ -261,49 +261,18 @@ Tensor repeat(const Tensor& self, IntArrayRef repeats) {
 // ---- flip, roll ----
 
 Tensor flip(const Tensor& self, IntArrayRef dims) {
-  const int64_t ndim = self.dim();
-  const uint64_t mask = dim_list_to_mask("flip", dims, ndim);
+  const uint64_t mask = dim_list_to_mask("flip", dims, self.dim());
   Tensor result = native::empty_like(self, {}, {}, {}, {}, {});
   if (self.numel() == 0 || self.is_meta()) return result;
-  if (ndim == 0) return result.copy_(self);
   // Reading begins at the last position of each reversed dimension and goes backwards.
-  DimVector from_strides(self.strides());
-  int64_t from_offset = 0;
-  for (int64_t d = 0; d < ndim; ++d) {
+  DimVector strides(self.strides());
+  int64_t offset = self.storage_offset();
+  for (int64_t d = 0; d < self.dim(); ++d) {
     if ((mask >> d & 1) == 0) continue;
-    from_offset += (self.sizes()[d] - 1) * from_strides[d];
-    from_strides[d] = -from_strides[d];
+    offset += (self.sizes()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
   }
-  const IntArrayRef to_strides = result.strides();
-  const int64_t columns = self.sizes()[ndim - 1];
-  const int64_t from_step = from_strides[ndim - 1];
-  const int64_t to_step = to_strides[ndim - 1];
-  with_opaque_type(self.itemsize(), [&](auto tag) {
-    using T = decltype(tag);
-    const T* from = static_cast<const T*>(self.const_data_ptr()) + from_offset;
-    T* to = static_cast<T*>(result.mutable_data_ptr());
-    at::parallel_for(0, self.numel() / columns, grain_for(columns),
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t row = begin; row < end; ++row) {
-                         const T* from_row = from;
-                         T* to_row = to;
-                         int64_t rest = row;
-                         for (int64_t d = ndim - 2; d >= 0; --d) {
-                           const int64_t position = rest % self.sizes()[d];
-                           rest /= self.sizes()[d];
-                           from_row += position * from_strides[d];
-                           to_row += position * to_strides[d];
-                         }
-                         if (from_step == 1 && to_step == 1) {
-                           std::memcpy(to_row, from_row, static_cast<size_t>(columns) * sizeof(T));
-                         } else {
-                           for (int64_t j = 0; j < columns; ++j)
-                             to_row[j * to_step] = from_row[j * from_step];
-                         }
-                       }
-                     });
-  });
-  return result;
+  return result.copy_(make_alias(self, self.sizes(), strides, offset));
 }
 
 namespace {

@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -190,8 +189,9 @@ void convert_rows(ScalarType to, ScalarType from, int64_t rows, int64_t columns,
 void gemm_reduced(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
   const int64_t m = g.m, n = g.n, k = g.k;
-  std::unique_ptr<float[]> buffer(new float[m * k + k * n + m * n]);
-  float* fa = buffer.get();
+  const c10::DataPtr buffer =
+      c10::GetCPUAllocator()->allocate(static_cast<size_t>(m * k + k * n + m * n) * sizeof(float));
+  auto* fa = static_cast<float*>(buffer.mutable_get());
   float* fb = fa + m * k;
   float* fc = fb + k * n;
   convert_rows(kFloat, dtype, m, k, fa, k, 1, g.a, g.a_row, g.a_column);
@@ -200,6 +200,11 @@ void gemm_reduced(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
   if (reads_c) convert_rows(kFloat, dtype, m, n, fc, n, 1, g.c, g.ldc, 1);
   gemm(kFloat, {m, n, k, fa, k, 1, fb, n, 1, fc, n}, alpha, beta);
   convert_rows(dtype, kFloat, m, n, g.c, g.ldc, 1, fc, n, 1);
+}
+
+// What no BLAS computes.
+bool is_ours(ScalarType dtype) {
+  return c10::isIntegralType(dtype, /*includeBool=*/false) || c10::isReducedFloatingType(dtype);
 }
 
 bool is_zero_or_one(const Scalar& s) {
@@ -286,6 +291,9 @@ void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64
 
 void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
          int64_t y_stride, void* result) {
+  if (is_ours(dtype) && x_stride == 1 && y_stride == 1) {
+    return native::gemv_stub(kCPU, dtype, native::GemvArguments{1, n, x, n, y, result, 1}, 1, 0);
+  }
   match_threads();
   // BLAS counts in int32 and takes strides of 0 and below to mean something else.
   const bool blas = fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0;
@@ -323,6 +331,14 @@ void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Mat
       (x_stride == 1 || a.row_stride == 1)) {
     const GemmArguments g{1, m, n, x, 0, x_stride, a.data, a.column_stride, a.row_stride, y, m};
     if (native::small_gemm_stub(kCPU, dtype, g, alpha, beta, is_blas_narrow(dtype))) return;
+  }
+  if (is_ours(dtype) && x_stride == 1 && a.column_stride == 1) {
+    return native::gemv_stub(kCPU, dtype,
+                             native::GemvArguments{m, n, a.data, a.row_stride, x, y, y_stride},
+                             alpha, beta);
+  }
+  if (is_ours(dtype) && y_stride == 1 && a.row_stride == 1) {
+    return gemm(dtype, {1, m, n, x, 0, x_stride, a.data, a.column_stride, 1, y, m}, alpha, beta);
   }
   match_threads();
   const Layout la = layout_of(a, m, n);

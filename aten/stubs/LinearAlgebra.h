@@ -34,4 +34,19 @@ using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
                                const Scalar& alpha, const Scalar& beta, bool is_widest);
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
+// y = alpha * a x + beta * y for integers, wrapping around, and 16-bit floats, whose products are
+// summed up in float. Each of the m rows of a, `a_row` elements apart, and x, of length n, are
+// dense; elements of y lie `y_stride` apart, and are not read with beta 0.
+struct GemvArguments {
+  int64_t m, n;
+  const void* a;
+  int64_t a_row;
+  const void* x;
+  void* y;
+  int64_t y_stride;
+};
+using gemv_fn = void (*)(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
+                         const Scalar& beta);
+OPLOOM_DECLARE_DISPATCH(gemv_fn, gemv_stub);
+
 }  // namespace at::inline oploom_v1::native

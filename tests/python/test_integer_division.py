@@ -1,0 +1,57 @@
+"""Division of integers, which goes by way of floats, beside Python's and NumPy's."""
+
+import numpy as np
+import oploom
+import pytest
+
+
+def pairs(dtype):
+    """All of 8 bits; of wider ones, the ends of the range, small numbers and random ones."""
+    info = np.iinfo(dtype)
+    if info.bits == 8:
+        a, b = np.meshgrid(np.arange(info.min, info.max + 1), np.arange(info.min, info.max + 1))
+    else:
+        random = np.random.default_rng(info.bits)
+        near = np.concatenate([np.arange(-9, 10), [info.min, info.min + 1, info.max - 1, info.max]])
+        odd = np.concatenate([near, random.integers(info.min, info.max, 500, dtype, endpoint=True)])
+        odd = np.concatenate([odd, odd // 3, random.integers(-1000, 1000, 100)])
+        a, b = np.meshgrid(odd, odd)
+        # Products and their neighbours: quotients that are integers, and that nearly are.
+        small = random.integers(1, 1 << info.bits // 2 - 1, (2, 20000))
+        close = (small[0] * small[1])[:, None] + np.arange(-1, 2)
+        a = np.concatenate([a.ravel(), close.ravel(), -close.ravel()])
+        b = np.concatenate([b.ravel(), *[np.repeat(small[1], 3)] * 2])
+    a, b = a.ravel().astype(dtype), b.ravel().astype(dtype)
+    return a[b != 0], b[b != 0]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_quotients_and_remainders(dtype):
+    a, b = pairs(dtype)
+    x, y = oploom.tensor(a), oploom.tensor(b)
+    with np.errstate(over="ignore"):
+        floor = a // b
+        inexact = (floor * b != a) & ((a < 0) != (b < 0))
+        expected = {
+            "floor_divide": (oploom.floor_divide(x, y), floor),
+            "trunc": (oploom.div(x, y, rounding_mode="trunc"), floor + inexact.astype(dtype)),
+            "remainder": (oploom.remainder(x, y), np.remainder(a, b)),
+            "fmod": (oploom.fmod(x, y), np.fmod(a, b)),
+        }
+    for name, (result, wanted) in expected.items():
+        assert result.dtype == x.dtype
+        wrong = np.flatnonzero(result.numpy() != wanted)
+        assert wrong.size == 0, (name, a[wrong[0]], b[wrong[0]], result[int(wrong[0])].item())
+
+
+@pytest.mark.parametrize("n", [1, 15, 64, 1000])
+@pytest.mark.parametrize("step", [1, 2])
+def test_zero_is_found_wherever_it_is(n, step):
+    for place in {0, n // 2, n - 1}:
+        for dtype in (oploom.uint8, oploom.int32, oploom.int64):
+            divisors = oploom.ones([n * step], dtype=dtype)[::step]
+            divisors[place] = 0
+            out = oploom.full([n], 7, dtype=dtype)
+            with pytest.raises(RuntimeError, match="division of an integer by zero"):
+                oploom.floor_divide(oploom.ones([n], dtype=dtype), divisors, out=out)
+            assert bool((out == 7).all())

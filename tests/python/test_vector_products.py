@@ -1,0 +1,85 @@
+"""mv, addmv and dot of dtypes that BLAS does not know, beside NumPy's."""
+
+import numpy as np
+import oploom
+import pytest
+
+INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
+REDUCED = ["float16", "bfloat16"]
+LENGTHS = [0, 1, 7, 16, 31, 63, 64, 65, 130, 1000]
+
+
+def numbers(shape, dtype):
+    """Integers whose products wrap around, or small ones, of which sums are exact in float32."""
+    random = np.random.default_rng(sum(shape))
+    if dtype in REDUCED:
+        return random.integers(-8, 9, shape).astype(np.float32)
+    info = np.iinfo(dtype)
+    return random.integers(info.min, info.max, shape, dtype, endpoint=True)
+
+
+def as_tensor(x, dtype):
+    return oploom.tensor(x).to(getattr(oploom, dtype))
+
+
+def check(result, expected, dtype):
+    """`expected` is exact: rounded to the dtype, or wrapped around."""
+    if dtype in REDUCED:
+        wanted = oploom.tensor(expected.astype(np.float32)).to(getattr(oploom, dtype))
+        assert result.dtype == wanted.dtype and result.tolist() == wanted.tolist()
+    else:
+        np.testing.assert_array_equal(result.numpy(), expected.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS + REDUCED)
+@pytest.mark.parametrize("n", LENGTHS)
+def test_dot_and_mv(dtype, n):
+    a, x = numbers((5, n), dtype), numbers((n,), dtype)
+    wide = np.float64 if dtype in REDUCED else np.uint64
+    with np.errstate(over="ignore"):
+        product = a.astype(wide) @ x.astype(wide)
+    ta, tx = as_tensor(a, dtype), as_tensor(x, dtype)
+    check(oploom.mv(ta, tx), product, dtype)
+    check(oploom.dot(ta[3], tx), product[3], dtype)
+    # Columns next to each other; neither next to each other; x spread; y spread.
+    columns = ta.t().clone().t()
+    spread = oploom.zeros([10, 2 * n], dtype=ta.dtype)[::2, ::2]
+    spread.copy_(ta)
+    x_spread = oploom.zeros([3 * n], dtype=ta.dtype)[::3]
+    x_spread.copy_(tx)
+    y = oploom.zeros([10], dtype=ta.dtype)
+    for matrix in (ta, columns, spread):
+        for vector in (tx, x_spread):
+            check(oploom.mv(matrix, vector), product, dtype)
+            oploom.mv(matrix, vector, out=y[::2])
+            check(y[::2], product, dtype)
+            assert not y[1::2].any()
+            check(oploom.dot(matrix[2], vector), product[2], dtype)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS + REDUCED)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_addmv(dtype, transposed):
+    a, x, y = numbers((6, 70), dtype), numbers((70,), dtype), numbers((6,), dtype)
+    wide = np.float64 if dtype in REDUCED else np.uint64
+    with np.errstate(over="ignore"):
+        expected = wide(2) * (a.astype(wide) @ x.astype(wide)) + wide(3) * y.astype(wide)
+    matrix = as_tensor(a, dtype)
+    if transposed:
+        matrix = matrix.t().clone().t()
+    result = oploom.addmv(as_tensor(y, dtype), matrix, as_tensor(x, dtype), beta=3, alpha=2)
+    check(result, expected, dtype)
+
+
+@pytest.mark.parametrize("dtype", REDUCED)
+def test_nan_and_infinity_arrive(dtype):
+    for place in (0, 20, 64, 69):
+        a = oploom.ones([2, 70], dtype=getattr(oploom, dtype))
+        a[0, place] = float("inf")
+        a[1, place] = float("nan")
+        ones = oploom.ones([70], dtype=a.dtype)
+        first, second = oploom.mv(a, ones).tolist()
+        assert first == float("inf") and second != second
+        # What is to be written over is not read.
+        y = oploom.full([2], float("nan"), dtype=a.dtype)
+        assert oploom.addmv(y, oploom.ones_like(a), ones, beta=0).tolist() == [70, 70]
