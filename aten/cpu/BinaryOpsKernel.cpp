@@ -216,6 +216,18 @@ OPLOOM_ALWAYS_INLINE T integer_power(T base, T exponent) {
   return result;
 }
 
+// For exponents from 0 to 15: as many steps for each, of which the compiler makes vectors.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T small_power(T base, T exponent) {
+  T result = 1;
+#pragma GCC unroll 4
+  for (int bit = 0; bit < 4; ++bit) {
+    result = vec::wrap_mul(result, exponent >> bit & 1 ? base : T(1));
+    base = vec::wrap_mul(base, base);
+  }
+  return result;
+}
+
 bool integral(const TensorIteratorBase& iter) {
   return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
 }
@@ -245,7 +257,11 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
   if (integral(iter)) {
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
       const scalar_t power = exponent.to<scalar_t>();
-      cpu_kernel(iter, [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
+      if (power < 0 || power >= 16) {
+        return cpu_kernel(iter,
+                          [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
+      }
+      cpu_kernel(iter, [power](scalar_t a) -> scalar_t { return small_power(a, power); });
     });
     return;
   }

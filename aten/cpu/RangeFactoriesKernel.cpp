@@ -13,18 +13,30 @@ void fill_by_index(TensorIteratorBase& iter, F value) {
   char* data = static_cast<char*>(iter.data_ptr(0));
   const int64_t stride = iter.ndim() == 0 ? 0 : iter.strides(0)[0];
   at::parallel_for(0, iter.numel(), GRAIN_SIZE, [&](int64_t begin, int64_t end) {
+    if (stride == sizeof(T)) {
+      T* to = reinterpret_cast<T*>(data);
+      for (int64_t i = begin; i < end; ++i) to[i] = value(i);
+      return;
+    }
     for (int64_t i = begin; i < end; ++i) *reinterpret_cast<T*>(data + i * stride) = value(i);
   });
 }
 
 void arange_kernel(TensorIteratorBase& iter, const Scalar& start, const Scalar& step) {
   OPLOOM_DISPATCH(iter.dtype(0), "arange", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using acc_t = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, double>;
-    const acc_t first = start.to<acc_t>();
-    const acc_t by = step.to<acc_t>();
-    fill_by_index<scalar_t>(iter, [=](int64_t i) {
-      return c10::convert<scalar_t>(vec::wrap_add(first, vec::wrap_mul(by, static_cast<acc_t>(i))));
-    });
+    if constexpr (std::is_integral_v<scalar_t>) {
+      // Modulo 2^bits, as the elements are.
+      const auto first = static_cast<scalar_t>(start.to<int64_t>());
+      const auto by = static_cast<scalar_t>(step.to<int64_t>());
+      fill_by_index<scalar_t>(iter, [=](int64_t i) {
+        return vec::wrap_add(first, vec::wrap_mul(by, static_cast<scalar_t>(i)));
+      });
+    } else {
+      const double first = start.to<double>(), by = step.to<double>();
+      fill_by_index<scalar_t>(iter, [=](int64_t i) {
+        return c10::convert<scalar_t>(first + by * static_cast<double>(i));
+      });
+    }
   });
 }
 

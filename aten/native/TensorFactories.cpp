@@ -430,12 +430,22 @@ void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
         const int64_t edge = std::clamp<int64_t>(i + shift + (kUpper ? 0 : 1), 0, columns);
         const int64_t keep_begin = kUpper ? edge : 0;
         const int64_t keep_end = kUpper ? columns : edge;
-        for (int64_t j = 0; j < keep_begin; ++j) to_row[j * to_step] = T{};
-        if (from_row != to_row) {
+        const auto clear = [&](int64_t first, int64_t last) {
+          if (to_step == 1) {
+            std::memset(to_row + first, 0, static_cast<size_t>(last - first) * sizeof(T));
+          } else {
+            for (int64_t j = first; j < last; ++j) to_row[j * to_step] = T{};
+          }
+        };
+        clear(0, keep_begin);
+        if (from_row != to_row && from_step == 1 && to_step == 1) {
+          std::memcpy(to_row + keep_begin, from_row + keep_begin,
+                      static_cast<size_t>(keep_end - keep_begin) * sizeof(T));
+        } else if (from_row != to_row) {
           for (int64_t j = keep_begin; j < keep_end; ++j)
             to_row[j * to_step] = from_row[j * from_step];
         }
-        for (int64_t j = keep_end; j < columns; ++j) to_row[j * to_step] = T{};
+        clear(keep_end, columns);
       }
     });
   });

@@ -207,6 +207,20 @@ bool is_ours(ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/false) || c10::isReducedFloatingType(dtype);
 }
 
+// Whether one factor is a vector and both are dense along k.
+bool is_product_with_vector(ScalarType dtype, const GemmArguments& g) {
+  return (g.m == 1 || g.n == 1) && is_ours(dtype) && (g.a_column == 1 || g.k == 1) &&
+         (g.b_row == 1 || g.k == 1);
+}
+
+void gemm_by_dots(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
+                  const Scalar& beta) {
+  const native::GemvArguments dots =
+      g.n == 1 ? native::GemvArguments{g.m, g.k, g.a, g.a_row, g.b, g.c, g.ldc}
+               : native::GemvArguments{g.n, g.k, g.b, g.b_column, g.a, g.c, 1};
+  native::gemv_stub(kCPU, dtype, dots, alpha, beta);
+}
+
 bool is_zero_or_one(const Scalar& s) {
   const double value = s.toDouble();
   return value == 0 || value == 1;
@@ -240,6 +254,7 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
     return;
   }
   if (g.addend) return gemm(dtype, begun(dtype, g), alpha, beta);
+  if (is_product_with_vector(dtype, g)) return gemm_by_dots(dtype, g, alpha, beta);
   match_threads();
   switch (dtype) {
     case kFloat:
@@ -265,7 +280,8 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
 
 void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64_t a_step,
                   int64_t b_step, int64_t c_step, const Scalar& alpha, const Scalar& beta) {
-  if (takes_bfloat16(dtype, g.k, alpha, beta) && a_step > 0 && b_step > 0) {
+  if (takes_bfloat16(dtype, g.k, alpha, beta) && a_step > 0 && b_step > 0 &&
+      !is_product_with_vector(dtype, g)) {
     match_threads();
     matmul_bfloat16(batch, g.m, g.n, g.k, factor_a(g), a_step, factor_b(g), b_step,
                     beta.toDouble() == 1, g.c, g.ldc, c_step);

@@ -41,6 +41,9 @@ def test_dot_and_mv(dtype, n):
     ta, tx = as_tensor(a, dtype), as_tensor(x, dtype)
     check(oploom.mv(ta, tx), product, dtype)
     check(oploom.dot(ta[3], tx), product[3], dtype)
+    check(oploom.mm(ta, tx[:, None]), product[:, None], dtype)
+    check(oploom.mm(tx[None], ta.t()), product[None], dtype)
+    check(oploom.bmm(ta[:, None], tx.expand(5, n)[:, :, None]), product[:, None, None], dtype)
     # Columns next to each other; neither next to each other; x spread; y spread.
     columns = ta.t().clone().t()
     spread = oploom.zeros([10, 2 * n], dtype=ta.dtype)[::2, ::2]

@@ -1,4 +1,4 @@
-"""Division of integers, which goes by way of floats, beside Python's and NumPy's."""
+"""Division, powers and sequences of integers beside NumPy's."""
 
 import numpy as np
 import oploom
@@ -55,3 +55,35 @@ def test_zero_is_found_wherever_it_is(n, step):
             with pytest.raises(RuntimeError, match="division of an integer by zero"):
                 oploom.floor_divide(oploom.ones([n], dtype=dtype), divisors, out=out)
             assert bool((out == 7).all())
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 5, 8, 14, 15, 16, 17, 100])
+def test_powers_wrap_around(dtype, exponent):
+    info = np.iinfo(dtype)
+    x = np.arange(-150, 151).astype(dtype)
+    x = np.concatenate([x, np.array([info.min, info.max], dtype)])
+    expected = np.ones_like(x)
+    with np.errstate(over="ignore"):
+        for _ in range(exponent):
+            expected = expected * x
+    result = oploom.tensor(x) ** exponent
+    assert result.dtype == getattr(oploom, dtype)
+    np.testing.assert_array_equal(result.numpy(), expected)
+    exponents = oploom.full([len(x)], exponent, dtype=result.dtype)
+    assert oploom.equal(oploom.pow(oploom.tensor(x), exponents), result)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("n", [0, 1, 17, 5000])
+def test_arange(dtype, n):
+    for start, step in [(0, 1), (5, 3), (-7, -2), (1, 300)]:
+        end = start + n * step
+        with np.errstate(over="ignore"):
+            expected = (start + step * np.arange(n)).astype(dtype)
+        result = oploom.arange(start, end, step, dtype=getattr(oploom, dtype))
+        np.testing.assert_array_equal(result.numpy(), expected)
+        spread = oploom.zeros([2 * n], dtype=result.dtype)
+        oploom.arange(start, end, step, out=spread[::2])
+        np.testing.assert_array_equal(spread[::2].numpy(), expected)
+        assert not spread[1::2].any()
