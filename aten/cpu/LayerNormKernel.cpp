@@ -1,6 +1,7 @@
 // Kernels of layer normalisation.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
+#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/LayerNorm.h>
 
@@ -23,17 +24,6 @@ T* mutable_data_or_null(const TensorBase& t) {
   return t.defined() ? t.mutable_data_ptr<T>() : nullptr;
 }
 
-// A row as T: the row itself, or a converted copy in the buffer.
-template <typename scalar_t, typename T>
-const T* row_as(const scalar_t* row, int64_t n, T* buffer) {
-  if constexpr (std::is_same_v<scalar_t, T>) {
-    return row;
-  } else {
-    for (int64_t i = 0; i < n; ++i) buffer[i] = static_cast<T>(row[i]);
-    return buffer;
-  }
-}
-
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
                        const TensorBase& input, const TensorBase& weight, const TensorBase& bias,
                        int64_t m, int64_t n, double eps) {
@@ -46,11 +36,19 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
     auto* means = mean.mutable_data_ptr<scalar_t>();
     auto* rstds = rstd.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-      std::unique_ptr<T[]> buffer;
-      if constexpr (!std::is_same_v<T, scalar_t>) buffer.reset(new T[n]);
+      constexpr bool kConverts = !std::is_same_v<T, scalar_t>;
+      const int64_t converted = kConverts ? n : 0;
+      std::unique_ptr<T[]> buffer(new T[3 * converted]);
+      const T* weights = row_as(w, n, buffer.get() + converted);
+      const T* biases = row_as(b, n, buffer.get() + 2 * converted);
       for (int64_t i = begin; i < end; ++i) {
         const T* row = row_as(x + i * n, n, buffer.get());
-        scalar_t* out = y + i * n;
+        T* out;
+        if constexpr (kConverts) {
+          out = buffer.get();
+        } else {
+          out = y + i * n;
+        }
         const T center = sum_of<T>(n, [&](int64_t j) { return row[j]; }) / static_cast<T>(n);
         const T variance =
             sum_of<T>(n, [&](int64_t j) { return (row[j] - center) * (row[j] - center); }) /
@@ -60,22 +58,16 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
         rstds[i] = static_cast<scalar_t>(scale);
         if (w != nullptr && b != nullptr) {
           for (int64_t j = 0; j < n; ++j) {
-            out[j] = static_cast<scalar_t>((row[j] - center) * scale * static_cast<T>(w[j]) +
-                                           static_cast<T>(b[j]));
+            out[j] = (row[j] - center) * scale * weights[j] + biases[j];
           }
         } else if (w != nullptr) {
-          for (int64_t j = 0; j < n; ++j) {
-            out[j] = static_cast<scalar_t>((row[j] - center) * scale * static_cast<T>(w[j]));
-          }
+          for (int64_t j = 0; j < n; ++j) out[j] = (row[j] - center) * scale * weights[j];
         } else if (b != nullptr) {
-          for (int64_t j = 0; j < n; ++j) {
-            out[j] = static_cast<scalar_t>((row[j] - center) * scale + static_cast<T>(b[j]));
-          }
+          for (int64_t j = 0; j < n; ++j) out[j] = (row[j] - center) * scale + biases[j];
         } else {
-          for (int64_t j = 0; j < n; ++j) {
-            out[j] = static_cast<scalar_t>((row[j] - center) * scale);
-          }
+          for (int64_t j = 0; j < n; ++j) out[j] = (row[j] - center) * scale;
         }
+        if constexpr (kConverts) convert_row(out, y + i * n, n);
       }
     });
   });
@@ -100,10 +92,8 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         std::vector<T> w;
         if (weight.defined()) {
           w.resize(n);
-          row_as(weight.const_data_ptr<scalar_t>(), n, w.data());
-          if constexpr (std::is_same_v<T, scalar_t>) {
-            std::copy_n(weight.const_data_ptr<scalar_t>(), n, w.data());
-          }
+          const T* weights = row_as(weight.const_data_ptr<scalar_t>(), n, w.data());
+          if (weights != w.data()) std::copy_n(weights, n, w.data());
         }
         // The rows are cut into parts by their number alone, so that sums over rows do not depend
         // on the number of threads.
@@ -111,7 +101,7 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         const int64_t parts = (m + step - 1) / step;
         std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * n) : 0);
         at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
-          std::unique_ptr<T[]> buffer(new T[2 * n]);
+          std::unique_ptr<T[]> buffer(new T[3 * n]);
           for (int64_t part = begin; part < end; ++part) {
             T* dw = columns ? sums.data() + 2 * part * n : nullptr;
             T* db = columns ? dw + n : nullptr;
@@ -127,15 +117,19 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
                 }
               }
               if (dx == nullptr) continue;
-              scalar_t* out = dx + i * n;
+              T* out;
+              if constexpr (std::is_same_v<T, scalar_t>) {
+                out = dx + i * n;
+              } else {
+                out = buffer.get() + 2 * n;
+              }
               auto backward = [&](const auto& a) {
                 const T sum = sum_of<T>(n, [&](int64_t j) { return a(j); }) / static_cast<T>(n);
                 const T dot =
                     sum_of<T>(n, [&](int64_t j) { return a(j) * ((row[j] - center) * scale); }) /
                     static_cast<T>(n);
                 for (int64_t j = 0; j < n; ++j) {
-                  out[j] =
-                      static_cast<scalar_t>(scale * (a(j) - sum - (row[j] - center) * scale * dot));
+                  out[j] = scale * (a(j) - sum - (row[j] - center) * scale * dot);
                 }
               };
               if (w.empty()) {
@@ -144,6 +138,7 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
                 const T* weights = w.data();
                 backward([&](int64_t j) { return grad[j] * weights[j]; });
               }
+              if constexpr (!std::is_same_v<T, scalar_t>) convert_row(out, dx + i * n, n);
             }
           }
         });

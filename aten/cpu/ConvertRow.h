@@ -1,0 +1,30 @@
+// Rows of 16-bit floats in kernels that compute in float.
+#pragma once
+
+#include <aten/stubs/Copy.h>
+
+#include <type_traits>
+
+namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
+
+// to[i] = from[i], by vectors.
+template <typename From, typename To>
+void convert_row(const From* from, To* to, int64_t n) {
+  cast_loop_stub(DeviceType::CPU, c10::scalar_type_of_v<To>, c10::scalar_type_of_v<From>)(
+      reinterpret_cast<char*>(to), sizeof(To), reinterpret_cast<const char*>(from), sizeof(From),
+      n);
+}
+
+// A row as To: the row itself, or a converted copy in the buffer. Null stays null.
+template <typename From, typename To>
+const To* row_as(const From* row, int64_t n, To* buffer) {
+  if constexpr (std::is_same_v<From, To>) {
+    return row;
+  } else {
+    if (row == nullptr) return nullptr;
+    convert_row(row, buffer, n);
+    return buffer;
+  }
+}
+
+}  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY
