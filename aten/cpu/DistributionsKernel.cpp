@@ -25,28 +25,48 @@ PhiloxState reserve(const std::optional<Generator>& generator, uint64_t draws) {
 // kPiece / 4 blocks of four numbers, from number `block` on.
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 // Several blocks together, each in a lane of 64 bits. Every product is of two 32-bit numbers, which
-// is one instruction; the compiler would not know.
+// is one instruction; the compiler would not know. It reads the low halves of lanes only, so that
+// the high ones may hold anything: of a product, the low half is the product itself.
 #if defined(CPU_CAPABILITY_AVX512)
 using Wide = __m512i;
 OPLOOM_ALWAYS_INLINE Wide product(Wide a, Wide b) { return _mm512_mul_epu32(a, b); }
 OPLOOM_ALWAYS_INLINE Wide high(Wide a) { return _mm512_srli_epi64(a, 32); }
 OPLOOM_ALWAYS_INLINE Wide wide(uint32_t a) { return _mm512_set1_epi64(a); }
-OPLOOM_ALWAYS_INLINE Wide both(Wide a, Wide b) { return _mm512_and_si512(a, b); }
-OPLOOM_ALWAYS_INLINE Wide differ(Wide a, Wide b) { return _mm512_xor_si512(a, b); }
+OPLOOM_ALWAYS_INLINE Wide sum(Wide a, uint64_t b) {
+  return _mm512_add_epi64(a, _mm512_set1_epi64(static_cast<int64_t>(b)));
+}
+OPLOOM_ALWAYS_INLINE Wide differ(Wide a, Wide b, Wide c) {
+  return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+}
+OPLOOM_ALWAYS_INLINE Wide low_halves(Wide first, Wide second) {
+  return _mm512_mask_blend_epi32(0xaaaa, first, _mm512_slli_epi64(second, 32));
+}
+OPLOOM_ALWAYS_INLINE Wide even_lanes(Wide a, Wide b) { return _mm512_unpacklo_epi64(a, b); }
+OPLOOM_ALWAYS_INLINE Wide odd_lanes(Wide a, Wide b) { return _mm512_unpackhi_epi64(a, b); }
+OPLOOM_ALWAYS_INLINE Wide halves_in_turn() { return _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7); }
 #else
 using Wide = __m256i;
 OPLOOM_ALWAYS_INLINE Wide product(Wide a, Wide b) { return _mm256_mul_epu32(a, b); }
 OPLOOM_ALWAYS_INLINE Wide high(Wide a) { return _mm256_srli_epi64(a, 32); }
 OPLOOM_ALWAYS_INLINE Wide wide(uint32_t a) { return _mm256_set1_epi64x(a); }
-OPLOOM_ALWAYS_INLINE Wide both(Wide a, Wide b) { return _mm256_and_si256(a, b); }
-OPLOOM_ALWAYS_INLINE Wide differ(Wide a, Wide b) { return _mm256_xor_si256(a, b); }
+OPLOOM_ALWAYS_INLINE Wide sum(Wide a, uint64_t b) {
+  return _mm256_add_epi64(a, _mm256_set1_epi64x(static_cast<int64_t>(b)));
+}
+OPLOOM_ALWAYS_INLINE Wide differ(Wide a, Wide b, Wide c) {
+  return _mm256_xor_si256(_mm256_xor_si256(b, c), a);
+}
+OPLOOM_ALWAYS_INLINE Wide low_halves(Wide first, Wide second) {
+  return _mm256_blend_epi32(first, _mm256_slli_epi64(second, 32), 0xaa);
+}
+OPLOOM_ALWAYS_INLINE Wide even_lanes(Wide a, Wide b) { return _mm256_unpacklo_epi64(a, b); }
+OPLOOM_ALWAYS_INLINE Wide odd_lanes(Wide a, Wide b) { return _mm256_unpackhi_epi64(a, b); }
+OPLOOM_ALWAYS_INLINE Wide halves_in_turn() { return _mm256_setr_epi64x(0, 2, 1, 3); }
 #endif
 
 void draw_blocks(PhiloxState state, uint64_t block, uint32_t* out) {
   constexpr int64_t kLanes = sizeof(Wide) / 8;
   // Groups of lanes that are in work at once: a round is a chain of slow instructions.
-  constexpr int64_t kGroups = 2;
-  const Wide low = wide(0xffffffff);
+  constexpr int64_t kGroups = kLanes / 2;
   // The constants of c10::philox4x32.
   const Wide multiplier0 = wide(0xD2511F53);
   const Wide multiplier1 = wide(0xCD9E8D57);
@@ -56,17 +76,14 @@ void draw_blocks(PhiloxState state, uint64_t block, uint32_t* out) {
     keys[round][1] = wide(static_cast<uint32_t>(state.seed >> 32) + round * 0xBB67AE85u);
   }
   for (int64_t i = 0; i < kPiece / 4; i += kGroups * kLanes) {
-    alignas(64) uint64_t counters[kGroups * kLanes];
-    for (int64_t k = 0; k < kGroups * kLanes; ++k)
-      counters[k] = block + static_cast<uint64_t>(i + k);
     Wide c0[kGroups];
     Wide c1[kGroups];
     Wide c2[kGroups];
     Wide c3[kGroups];
-    std::memcpy(c1, counters, sizeof c1);
     for (int g = 0; g < kGroups; ++g) {
-      c0[g] = both(c1[g], low);
-      c1[g] = high(c1[g]);
+      // The even lanes have the first blocks, the odd ones those after.
+      c0[g] = sum(halves_in_turn(), block + static_cast<uint64_t>(i + g * kLanes));
+      c1[g] = high(c0[g]);
       c2[g] = wide(static_cast<uint32_t>(state.offset));
       c3[g] = wide(static_cast<uint32_t>(state.offset >> 32));
     }
@@ -74,21 +91,17 @@ void draw_blocks(PhiloxState state, uint64_t block, uint32_t* out) {
       for (int g = 0; g < kGroups; ++g) {
         const Wide product0 = product(c0[g], multiplier0);
         const Wide product1 = product(c2[g], multiplier1);
-        c0[g] = differ(differ(high(product1), c1[g]), keys[round][0]);
-        c1[g] = both(product1, low);
-        c2[g] = differ(differ(high(product0), c3[g]), keys[round][1]);
-        c3[g] = both(product0, low);
+        c0[g] = differ(high(product1), c1[g], keys[round][0]);
+        c1[g] = product1;
+        c2[g] = differ(high(product0), c3[g], keys[round][1]);
+        c3[g] = product0;
       }
     }
-    alignas(64) uint64_t results[4][kGroups * kLanes];
-    std::memcpy(results[0], c0, sizeof c0);
-    std::memcpy(results[1], c1, sizeof c1);
-    std::memcpy(results[2], c2, sizeof c2);
-    std::memcpy(results[3], c3, sizeof c3);
-    for (int64_t k = 0; k < kGroups * kLanes; ++k) {
-      for (int64_t lane = 0; lane < 4; ++lane) {
-        out[4 * (i + k) + lane] = static_cast<uint32_t>(results[lane][k]);
-      }
+    for (int g = 0; g < kGroups; ++g) {
+      const Wide first = low_halves(c0[g], c1[g]);
+      const Wide second = low_halves(c2[g], c3[g]);
+      const Wide blocks[] = {even_lanes(first, second), odd_lanes(first, second)};
+      std::memcpy(out + 4 * (i + g * kLanes), blocks, sizeof blocks);
     }
   }
 }
@@ -142,12 +155,17 @@ template <typename T, typename Make>
 void fill_in_pieces(const TensorBase& self, Make make) {
   const int64_t n = self.numel();
   const int64_t pieces = (n + kPiece - 1) / kPiece;
+  T* data = self.is_contiguous() ? static_cast<T*>(self.mutable_data_ptr()) : nullptr;
   at::parallel_for(0, pieces, 16, [&](int64_t begin, int64_t end) {
     alignas(64) T values[kPiece];
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t first = piece * kPiece;
-      make(first, values);
-      put(self, first, values, std::min(kPiece, n - first));
+      if (data != nullptr && first + kPiece <= n) {
+        make(first, data + first);
+      } else {
+        make(first, values);
+        put(self, first, values, std::min(kPiece, n - first));
+      }
     }
   });
 }

@@ -67,67 +67,124 @@ OPLOOM_ALWAYS_INLINE F exp_of(F x) {
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 
 // Up to kNearPower the result is a normal number, and n can be added to its exponent. Where a whole
-// Vec is that near, this saves a fifth of the time without AVX512.
+// Vec is that near, this saves time without AVX512.
 inline constexpr float kNearPower = 87;
 
-OPLOOM_ALWAYS_INLINE bool all_powers_near(Vec<float> x) {
-  return all(x.abs() <= Vec<float>(kNearPower));
+OPLOOM_ALWAYS_INLINE Vec<float>::Mask powers_near(Vec<float> x) {
+  return x.abs() <= Vec<float>(kNearPower);
 }
 inline constexpr float kRoundToWhole = 12582912.f;
 
-// y * 2^n for a normal result; rounded = n in the low bits.
-OPLOOM_ALWAYS_INLINE Vec<float> add_to_exponent(Vec<float> y, Vec<float> rounded) {
-  return from_bits<Vec<float>>(bits_of(y) + (bits_of(rounded) << 23));
+// Note [Eighths of powers]
+// With n a count of eighths, r is an eighth as long and a short polynomial does; 2^(n/8) comes from
+// eight numbers in a register. Rounding would take a last digit from most of them. So all are
+// larger by one factor, exp(0.0456...), with which the eight are almost exactly floats; r is
+// smaller by its logarithm, and therefore below 0. From each the number of its eighth is subtracted
+// where the exponent begins, since n, shifted there, brings that along. They are there twice: the
+// index of AVX512 has a bit more.
+alignas(64) inline constexpr float kEighths[16] = {1.0467209f, 1.0164572f, 0.99738395f, 0.9912145f,
+                                                   0.9901434f, 0.9946321f, 1.0103676f,  1.0446945f,
+                                                   1.0467209f, 1.0164572f, 0.99738395f, 0.9912145f,
+                                                   0.9901434f, 0.9946321f, 1.0103676f,  1.0446945f};
+inline constexpr float kEighthsLog = 0.04566229f;
+inline constexpr float kEighthsLog2 = 0.06587676f;
+
+// 2^(n/8) times that factor, a normal number; rounded = n in the low bits.
+OPLOOM_ALWAYS_INLINE Vec<float> power_of_eighths(Vec<float> rounded) {
+  using V = Vec<float>;
+  return from_bits<V>(bits_of(V::lookup(kEighths, rounded)) + (bits_of(rounded) << 20));
+}
+// n and the two parts of an eighth of ln 2.
+inline constexpr float kEighthsPerPower = 11.5415603f;
+inline constexpr float kEighth = 0.086639404f;
+inline constexpr float kEighthRest = 3.993273e-06f;
+
+OPLOOM_ALWAYS_INLINE Vec<float> exp_of_near(Vec<float> x) {
+  using V = Vec<float>;
+  const V rounded = fmadd(x, V(kEighthsPerPower), V(kRoundToWhole));
+  const V n = rounded - V(kRoundToWhole);
+  const V r = fmadd(n, V(-kEighth), x) + fmadd(n, V(-kEighthRest), V(-kEighthsLog));
+  const V power = power_of_eighths(rounded);
+  const V change = fmadd(r * r, polynomial(r, 0.4999982f, 0.16657186f, 0.040098872f), r);
+  return fmadd(power, change, power);
+}
+OPLOOM_NOINLINE inline Vec<float> exp_of_some_far(Vec<float> x) {
+  return blendv(exp_of(x), exp_of_near(x), powers_near(x));
 }
 
-OPLOOM_NOINLINE inline Vec<float> exp_of_any(Vec<float> x) { return exp_of(x); }
-
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const {
-  using V = Vec<float>;
-  if constexpr (kHasScale<V>) {
+  if constexpr (kHasScale<Vec<float>>) {
     return exp_of(*this);
   } else {
-    if (!all_powers_near(*this)) [[unlikely]]
-      return exp_of_any(*this);
-    const V rounded = fmadd(*this, V(1.44269504f), V(kRoundToWhole));
-    const V n = rounded - V(kRoundToWhole);
-    const V r = fmadd(n, V(2.12194440e-4f), fmadd(n, V(-0.693359375f), *this));
-    return add_to_exponent(exp_near_zero(r), rounded);
+    if (!all(powers_near(*this))) [[unlikely]]
+      return exp_of_some_far(*this);
+    return exp_of_near(*this);
   }
 }
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::exp() const { return exp_of(*this); }
 
-// 2^x, likewise, with r exact.
-// For |r| <= 1/2.
+// 2^r for |r| <= 1/2.
 OPLOOM_ALWAYS_INLINE Vec<float> exp2_near_zero(Vec<float> r) {
   return polynomial(r, 1.f, 0.6931472f, 0.24022645f, 0.05550359f, 0.009618836f, 0.0013391318f,
                     0.00015240199f);
 }
 
-template <bool near>
+// 2^x, like exp(), with x - n exact.
 OPLOOM_ALWAYS_INLINE Vec<float> exp2_of(Vec<float> x) {
   using V = Vec<float>;
-  const V kRound(near ? kRoundToWhole : kRoundToPower);
-  if constexpr (!near) x = at_most(at_least(x, V(-151.f)), V(130.f));
-  const V rounded = x + kRound;
+  const V kRound(kRoundToPower);
+  const V kept = at_most(at_least(x, V(-151.f)), V(130.f));
+  const V rounded = kept + kRound;
   const V n = rounded - kRound;
-  const V y = exp2_near_zero(x - n);
-  return near ? add_to_exponent(y, rounded) : scale_by_power(y, n, rounded);
+  return scale_by_power(exp2_near_zero(kept - n), n, rounded);
 }
-OPLOOM_NOINLINE inline Vec<float> exp2_of_any(Vec<float> x) { return exp2_of<false>(x); }
+OPLOOM_ALWAYS_INLINE Vec<float> exp2_of_near(Vec<float> x) {
+  using V = Vec<float>;
+  const V kRound(kRoundToWhole / 8);
+  const V rounded = x + kRound;
+  const V r = (x - (rounded - kRound)) - V(kEighthsLog2);
+  const V power = power_of_eighths(rounded);
+  return fmadd(power * r, polynomial(r, 0.6931472f, 0.24022573f, 0.05547362f, 0.009260472f), power);
+}
+OPLOOM_NOINLINE inline Vec<float> exp2_of_some_far(Vec<float> x) {
+  return blendv(exp2_of(x), exp2_of_near(x), powers_near(x));
+}
 
 OPLOOM_ALWAYS_INLINE Vec<float> exp2(const Vec<float>& x) {
-  if constexpr (kHasScale<Vec<float>>) return exp2_of<false>(x);
-  if (!all_powers_near(x)) [[unlikely]]
-    return exp2_of_any(x);
-  return exp2_of<true>(x);
+  if constexpr (kHasScale<Vec<float>>) {
+    return exp2_of(x);
+  } else {
+    if (!all(powers_near(x))) [[unlikely]]
+      return exp2_of_some_far(x);
+    return exp2_of_near(x);
+  }
 }
 
-// 2^n (exp(r) - 1) + (2^n - 1), with r = hi + lo. The sum of the largest parts, 2^n hi and 2^n - 1,
-// is kept in two numbers. All is computed halved, so that 2^n may be 2^128.
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const {
+// 2^n (exp(r) - 1) + (2^n - 1), with r = hi + lo. Below kNearGrowth, where 2^n - 1 is exact or all
+// that is left, the sum may be one fused operation if the rounding of exp(r) - 1 counts for less
+// than that of the result: with r from ln(3/4) to ln(3/2), where exp(r) - 1 is no larger than 1/4
+// beside 2^n - 1 > 0 and no larger than 1/2 beside 2^n - 1 < 0.
+inline constexpr float kNearGrowth = 17;
+
+OPLOOM_ALWAYS_INLINE Vec<float> expm1_near(Vec<float> argument) {
   using V = Vec<float>;
-  const V x = at_most(at_least(*this, V(-30.f)), V(89.f));
+  const V x = at_least(argument, V(-18.f));
+  const V kRound(kRoundToWhole + 127);
+  const V rounded = fmadd(x, V(1.44269504f), V(-0.0849625f)) + kRound;
+  const V n = rounded - kRound;
+  const V hi = fmadd(n, V(-0.693147182f), x);  // exact
+  const V p =
+      polynomial(hi, 0.5f, 0.1666667f, 0.04166657f, 0.008332028f, 0.0013919675f, 0.00020935488f);
+  const V rest = fmadd(hi * hi, p, n * V(1.90465421e-9f));
+  const V power = from_bits<V>(bits_of(rounded) << 23);
+  return fmadd(power, hi + rest, power - V(1.f)) | (argument & V(-0.f));
+}
+
+// Above, the sum of the largest parts, 2^n hi and 2^n - 1, is kept in two numbers. All is computed
+// halved, so that 2^n may be 2^128.
+OPLOOM_NOINLINE inline Vec<float> expm1_of_some_far(Vec<float> argument) {
+  using V = Vec<float>;
+  const V x = at_most(at_least(argument, V(kNearGrowth)), V(89.f));
   const V kRound(12582912.f + 126);
   const V rounded = fmadd(x, V(1.44269504f), kRound);
   const V n = rounded - kRound;
@@ -142,8 +199,13 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const {
   const V scaled = half_power * hi;
   const V sum = base + scaled;
   const V y = sum + fmadd(half_power, rest, (scaled - (sum - base)) + base_rest);
-  // Subnormal numbers cannot be halved; and -0 is to be kept.
-  return blendv(y + y, *this, abs() < V(0x1p-25f));
+  return blendv(y + y, expm1_near(argument), argument < V(kNearGrowth));
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const {
+  if (!all(*this < Vec<float>(kNearGrowth))) [[unlikely]]
+    return expm1_of_some_far(*this);
+  return expm1_near(*this);
 }
 
 // Up to 1 a polynomial, above 1 - 2 / (exp(2x) + 1): the larger x, the less an error of exp
@@ -225,22 +287,21 @@ OPLOOM_ALWAYS_INLINE Vec<float> cosh(const Vec<float>& x) {
   return y + y;
 }
 
-// a / (1 + exp(-w - rest)), `rest` being what w has lost, with exp(-w - rest) = 2^n (1 + r h).
-// From kNearestShare on, n is at most 23, 1 + 2^n is exact where that counts, and its quotients are
-// normal numbers.
-inline constexpr float kNearestShare = -16.25f;
+// a / (1 + exp(-w - rest)), `rest` being what w has lost, with exp(-w - rest) = p (1 + u). Since u
+// is below 0, 1 + p u is at most 1 and loses less than the sum. From kNearestShare on, the
+// quotients are normal numbers.
+inline constexpr float kNearestShare = -87;
 
 OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_near(Vec<float> a, Vec<float> w, Vec<float> rest) {
   using V = Vec<float>;
   const V x = at_most(w, V(18.f));
-  const V rounded = fmadd(x, V(-1.44269504f), V(kRoundToWhole));
+  const V rounded = fmadd(x, V(-kEighthsPerPower), V(kRoundToWhole));
   const V n = rounded - V(kRoundToWhole);
-  // -r, and -h
-  const V s = fmadd(n, V(-2.12194440e-4f), fmadd(n, V(0.693359375f), x) + rest);
-  const V h =
-      polynomial(s, -1.f, 0.49999988f, -0.16666517f, 0.04166964f, -0.008369136f, 0.0013746604f);
-  const V one(1.f), power = add_to_exponent(one, rounded);
-  return a / fmadd(power * s, h, one + power);
+  // -r; the constant part makes up for the polynomial's first coefficient.
+  const V s = fmadd(n, V(kEighth), x) + (fmadd(n, V(kEighthRest), V(0.045662325f)) + rest);
+  const V u = s * polynomial(s, -0.99999166f, 0.4995706f, -0.15923198f);
+  const V p = power_of_eighths(rounded);
+  return a / (p + fmadd(p, u, V(1.f)));
 }
 
 // Below, both sides of the quotient are multiplied by 2^-(n/2), so that neither overflows, and the

@@ -13,17 +13,17 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 // is `rest`. That holds its digits up to kFarthest; beyond it glibc has a look at each number.
 // The order of operations lets -0 come through as -0.
 struct QuarterTurn {
-  Vec<int32_t> k;  // its two low bits
+  Vec<int32_t> k;  // its two low bits, those of `quarters` added
   Vec<float> r;
   Vec<float> minus_rest;
-  Vec<float> square;  // of r + rest
+  Vec<float> square;  // of r, rounded
 };
 
 inline constexpr float kFarthest = 1e5f;
 
-OPLOOM_ALWAYS_INLINE QuarterTurn quarter_turn(Vec<float> x) {
+OPLOOM_ALWAYS_INLINE QuarterTurn quarter_turn(Vec<float> x, int quarters = 0) {
   using V = Vec<float>;
-  const V kRound(12582912.f);
+  const V kRound(12582912.f + static_cast<float>(quarters));
   const V rounded = fmadd(x, V(0.636619772f), kRound);
   const V k = rounded - kRound;
   const V kSecond(7.54979013e-8f);
@@ -32,26 +32,27 @@ OPLOOM_ALWAYS_INLINE QuarterTurn quarter_turn(Vec<float> x) {
   const V r = first + second;
   const V lost = second - (r - first);
   const V third = fmadd(k, V(-1.71512451e-15f), fmadd(k, kSecond, second));
-  const V minus_rest = third - lost;
-  return {std::bit_cast<Vec<int32_t>>(rounded), r, minus_rest,
-          fmadd(r, r, r * (minus_rest * V(-2.f)))};
+  return {std::bit_cast<Vec<int32_t>>(rounded), r, third - lost, r * r};
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> sin_of_quarter(const QuarterTurn& t) {
   const auto minus_p = polynomial(t.square, 0.16666654f, -0.008332095f, 0.0001950554f);
   return t.r - fmadd(t.r * t.square, minus_p, t.minus_rest);
 }
+// The square unrounded where it counts, and what the rest takes from it.
 OPLOOM_ALWAYS_INLINE Vec<float> cos_of_quarter(const QuarterTurn& t) {
-  return polynomial(t.square, 1.f, -0.5f, 0.04166664f, -0.001388713f, 2.4412086e-05f);
+  using V = Vec<float>;
+  const V p = polynomial(t.square, 0.04166664f, -0.001388713f, 2.4412086e-05f);
+  const V small = fmadd(t.square * t.square, p, t.r * t.minus_rest);
+  return V(1.f) + fmadd(t.r * V(-0.5f), t.r, small);
 }
 
 // sin(x + quarters * pi/2)
 OPLOOM_ALWAYS_INLINE Vec<float> sin_from(Vec<float> x, int quarters) {
   using V = Vec<float>;
-  const QuarterTurn turn = quarter_turn(x);
-  const auto k = turn.k + Vec<int32_t>(quarters);
-  const V odd = std::bit_cast<V>(k << 31);
-  const V sign = std::bit_cast<V>(k << 30) & V(-0.f);
+  const QuarterTurn turn = quarter_turn(x, quarters);
+  const V odd = std::bit_cast<V>(turn.k << 31);
+  const V sign = std::bit_cast<V>(turn.k << 30) & V(-0.f);
   return blendv(sin_of_quarter(turn), cos_of_quarter(turn), odd.signs()) ^ sign;
 }
 
