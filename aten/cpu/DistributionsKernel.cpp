@@ -52,8 +52,10 @@ OPLOOM_ALWAYS_INLINE Wide wide(uint32_t a) { return _mm256_set1_epi64x(a); }
 OPLOOM_ALWAYS_INLINE Wide sum(Wide a, uint64_t b) {
   return _mm256_add_epi64(a, _mm256_set1_epi64x(static_cast<int64_t>(b)));
 }
+// b and c first, which are there before a; the compiler would change that, but for the types.
 OPLOOM_ALWAYS_INLINE Wide differ(Wide a, Wide b, Wide c) {
-  return _mm256_xor_si256(_mm256_xor_si256(b, c), a);
+  return _mm256_castps_si256(
+      _mm256_xor_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(_mm256_xor_si256(b, c))));
 }
 OPLOOM_ALWAYS_INLINE Wide low_halves(Wide first, Wide second) {
   return _mm256_blend_epi32(first, _mm256_slli_epi64(second, 32), 0xaa);
@@ -66,7 +68,7 @@ OPLOOM_ALWAYS_INLINE Wide halves_in_turn() { return _mm256_setr_epi64x(0, 2, 1, 
 void draw_blocks(PhiloxState state, uint64_t block, uint32_t* out) {
   constexpr int64_t kLanes = sizeof(Wide) / 8;
   // Groups of lanes that are in work at once: a round is a chain of slow instructions.
-  constexpr int64_t kGroups = kLanes / 2;
+  constexpr int64_t kGroups = 4;
   // The constants of c10::philox4x32.
   const Wide multiplier0 = wide(0xD2511F53);
   const Wide multiplier1 = wide(0xCD9E8D57);

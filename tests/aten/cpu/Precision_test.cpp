@@ -43,8 +43,9 @@ std::vector<float> floats() {
   // Denser where results change most, and near the ends of the domains.
   for (int i = -120000; i <= 120000; ++i) values.push_back(static_cast<float>(i) * 0.00093f);
   using Limits = std::numeric_limits<float>;
-  for (float edge : {0.0f, Limits::min(), Limits::max(), 1.0f, 88.72284f, 87.33655f, 103.97208f,
-                     104.0f, 127.5f, 128.0f, 0.5f, 2.0f, 1.5707964f, 3.1415927f, 9.0f}) {
+  for (float edge :
+       {0.0f, Limits::min(), Limits::max(), 1.0f, 88.72284f, 87.33655f, 103.97208f, 104.0f, 127.5f,
+        128.0f, 0.5f, 2.0f, 1.5707964f, 3.1415927f, 9.0f, 17.0f, 87.0f, 0.40546511f, 0.28768207f}) {
     for (float x : {edge, std::nextafter(edge, Limits::infinity()), std::nextafter(edge, -1.0f)}) {
       values.push_back(x);
       values.push_back(-x);
