@@ -118,68 +118,6 @@ struct Identity {
   }
 };
 
-// Applies F to neighbouring pairs, of what `map` makes of the elements, until one element is left.
-// The width of the partial results is fixed, so the order is the same for every instruction set.
-// What comes a page later is fetched ahead: the processor stops at the end of a page by itself, and
-// a sum of 64 MB took a tenth longer.
-template <typename F, typename T, typename Map = Identity>
-T reduce_chunk(const T* p, int64_t n, const Map& map = {}) {
-  using L = Lanes<T>;
-  constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
-  constexpr int64_t kNarrow = kWide / 8;
-  // Blocks whose partial results are in turn added up as they are.
-  constexpr int64_t kGroup = 16;
-  int64_t i = 0;
-  // Widths that fit into registers.
-  const auto wide = [&] {
-    constexpr int64_t kCount = kWide / L::kSize;
-    typename L::V total[kCount], acc[kCount];
-    const auto group = [&](typename L::V* to) {
-      const int64_t end = std::min(i + kGroup * kWide, n);
-#pragma GCC unroll 8
-      for (int64_t k = 0; k < kCount; ++k) to[k] = map(L::load(p + i + k * L::kSize));
-      for (i += kWide; i + kWide <= end; i += kWide) {
-#pragma GCC unroll 8
-        for (int64_t k = 0; k < kCount; ++k) {
-          const T* next = p + i + k * L::kSize;
-          if (k * L::kSize * sizeof(T) % 64 == 0) {
-            __builtin_prefetch(reinterpret_cast<const char*>(next) + 4096);
-          }
-          to[k] = F::apply(to[k], map(L::load(next)));
-        }
-      }
-    };
-    group(total);
-    while (i + kWide <= n) {
-      group(acc);
-#pragma GCC unroll 8
-      for (int64_t k = 0; k < kCount; ++k) total[k] = F::apply(total[k], acc[k]);
-    }
-#pragma GCC unroll 8
-    for (int64_t half = kCount / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-      for (int64_t k = 0; k < half; ++k) total[k] = F::apply(total[k], total[k + half]);
-    }
-    return L::first(across<F, T>(total[0]));
-  };
-  // As many blocks as there are from i on; at least one.
-  const auto narrow = [&] {
-    T acc[kNarrow];
-    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = map(p[i + j]);
-    for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
-      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], map(p[i + j]));
-    }
-    for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
-      for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
-    }
-    return acc[0];
-  };
-  T result = n >= kWide ? wide() : n >= kNarrow ? narrow() : map(p[i++]);
-  if (n - i >= 2 * kNarrow) result = F::apply(result, narrow());
-  for (; i < n; ++i) result = F::apply(result, map(p[i]));
-  return result;
-}
-
 struct Add {
   template <typename T>
   static T identity() {
@@ -213,7 +151,24 @@ struct Multiply {
   }
 };
 
+// The larger of two, by the instruction alone: with a NaN among the numbers it is any.
+struct PlainMax {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE static V apply(V a, V b) {
+    using vec::at_least;
+    return at_least(a, b);
+  }
+};
+struct PlainMin {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE static V apply(V a, V b) {
+    using vec::at_most;
+    return at_most(a, b);
+  }
+};
+
 struct Max {
+  using Plain = PlainMax;
   template <typename T>
   static T identity() {
     if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
@@ -232,6 +187,7 @@ struct Max {
 };
 
 struct Min {
+  using Plain = PlainMin;
   template <typename T>
   static T identity() {
     if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
@@ -248,6 +204,134 @@ struct Min {
     }
   }
 };
+
+// What F makes of blocks of `count` Vecs, which load(k) gives.
+template <typename F, typename V, int64_t count>
+struct Partial {
+  // Blocks whose partial results are in turn added up as they are.
+  static constexpr int64_t kGroup = 16;
+  V value[count];
+  template <typename Load>
+  OPLOOM_ALWAYS_INLINE void start(const Load& load) {
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < count; ++k) value[k] = load(k);
+  }
+  template <typename Load>
+  OPLOOM_ALWAYS_INLINE void add(const Load& load) {
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < count; ++k) value[k] = F::apply(value[k], load(k));
+  }
+  OPLOOM_ALWAYS_INLINE void merge(const Partial& other) {
+    add([&](int64_t k) OPLOOM_ALWAYS_INLINE_LAMBDA { return other.value[k]; });
+  }
+  OPLOOM_ALWAYS_INLINE V finish() {
+#pragma GCC unroll 8
+    for (int64_t half = count / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int64_t k = 0; k < half; ++k) value[k] = F::apply(value[k], value[k + half]);
+    }
+    return value[0];
+  }
+};
+// An extreme is found by the instruction alone, and for two Vecs at a time it is noted where there
+// was a NaN: with a choice for each, reading of memory took a fifth longer.
+template <typename F, typename V, int64_t count>
+requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& count % 2 == 0 &&
+         requires { typename F::Plain; }) struct Partial<F, V, count> {
+  using Plain = typename F::Plain;
+  static constexpr int64_t kGroup = int64_t{1} << 40;
+  V value[count];
+  typename V::Mask nan;
+  template <typename Load>
+  OPLOOM_ALWAYS_INLINE void start(const Load& load) {
+    value[0] = load(0);
+    nan = value[0].isnan();
+#pragma GCC unroll 8
+    for (int64_t k = 1; k < count; ++k) {
+      value[k] = load(k);
+      if (k % 2 == 1) nan = nan | unordered(value[k - 1], value[k]);
+    }
+  }
+  template <typename Load>
+  OPLOOM_ALWAYS_INLINE void add(const Load& load) {
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < count; k += 2) {
+      const V a = load(k), b = load(k + 1);
+      value[k] = Plain::apply(value[k], a);
+      value[k + 1] = Plain::apply(value[k + 1], b);
+      nan = nan | unordered(a, b);
+    }
+  }
+  OPLOOM_ALWAYS_INLINE void merge(const Partial& other) {
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < count; ++k) value[k] = Plain::apply(value[k], other.value[k]);
+    nan = nan | other.nan;
+  }
+  OPLOOM_ALWAYS_INLINE V finish() {
+    using T = typename V::value_type;
+#pragma GCC unroll 8
+    for (int64_t half = count / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int64_t k = 0; k < half; ++k) value[k] = Plain::apply(value[k], value[k + half]);
+    }
+    return blendv(value[0], V(std::numeric_limits<T>::quiet_NaN()), nan);
+  }
+};
+
+// Bytes that who goes over a chunk of as many again has fetched ahead: memory would rest otherwise.
+inline constexpr int64_t kFarAhead = 16384;
+
+// Applies F to neighbouring pairs, of what `map` makes of the elements, until one element is left.
+// The width of the partial results is fixed, so the order is the same for every instruction set.
+// What comes `ahead` bytes later is fetched: the processor stops at the end of a page by itself,
+// and a sum of 64 MB took a tenth longer.
+template <typename F, typename T, typename Map = Identity>
+T reduce_chunk(const T* p, int64_t n, const Map& map = {}, int64_t ahead = 8192) {
+  using L = Lanes<T>;
+  constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
+  constexpr int64_t kNarrow = kWide / 8;
+  int64_t i = 0;
+  // Widths that fit into registers.
+  const auto wide = [&] {
+    constexpr int64_t kCount = kWide / L::kSize;
+    using P = Partial<F, typename L::V, kCount>;
+    P total, part;
+    const auto next = [&](int64_t k) {
+      const T* x = p + i + k * L::kSize;
+      if (k * L::kSize * sizeof(T) % 64 == 0) {
+        __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead);
+      }
+      return map(L::load(x));
+    };
+    const auto group = [&](P& to) {
+      const int64_t end = std::min(i + P::kGroup * kWide, n);
+      to.start(next);
+      for (i += kWide; i + kWide <= end; i += kWide) to.add(next);
+    };
+    group(total);
+    while (i + kWide <= n) {
+      group(part);
+      total.merge(part);
+    }
+    return L::first(across<F, T>(total.finish()));
+  };
+  // As many blocks as there are from i on; at least one.
+  const auto narrow = [&] {
+    T acc[kNarrow];
+    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = map(p[i + j]);
+    for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
+      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], map(p[i + j]));
+    }
+    for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
+      for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
+    }
+    return acc[0];
+  };
+  T result = n >= kWide ? wide() : n >= kNarrow ? narrow() : map(p[i++]);
+  if (n - i >= 2 * kNarrow) result = F::apply(result, narrow());
+  for (; i < n; ++i) result = F::apply(result, map(p[i]));
+  return result;
+}
 
 // Turns n elements, `stride` bytes apart, into f(element).
 template <typename In, typename Elem, typename F>

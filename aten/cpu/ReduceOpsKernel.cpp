@@ -241,16 +241,17 @@ struct VarOp {
     T squares;
     int64_t count;
   };
-  // It is gone over twice, and is to stay in the first-level cache.
-  static constexpr int64_t kLongest = 16384 / sizeof(T);
+  // It is gone over twice, and is to stay in the first-level cache, where the next one is fetched.
+  static constexpr int64_t kLongest = kFarAhead / sizeof(T);
   static Acc identity() { return {T(0), T(0), 0}; }
 
   static Acc chunk(const T* p, int64_t n) {
-    const T mean = reduce_chunk<Add>(p, n) / static_cast<T>(n);
-    const T squares = reduce_chunk<Add>(p, n, [mean](auto x) {
+    const T mean = reduce_chunk<Add>(p, n, Identity(), kFarAhead) / static_cast<T>(n);
+    const auto square = [mean](auto x) {
       const auto distance = x - decltype(x)(mean);
       return distance * distance;
-    });
+    };
+    const T squares = reduce_chunk<Add>(p, n, square, kFarAhead);
     return {mean, squares, n};
   }
 

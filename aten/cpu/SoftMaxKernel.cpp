@@ -38,15 +38,6 @@ OPLOOM_ALWAYS_INLINE void map_row(const T* x, T* y, int64_t n, const F& f) {
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) { lanes.store(y + i, f(lanes.load(x + i))); });
 }
 
-// Largest of numbers; with a NaN among them it is any: softmax gives NaN then, whatever it is.
-struct PlainMax {
-  template <typename V>
-  OPLOOM_ALWAYS_INLINE static V apply(V a, V b) {
-    using vec::at_least;
-    return at_least(a, b);
-  }
-};
-
 // softmax_row() for n <= kShort. With `log`, the logarithm of the sum returned is left to subtract,
 // and y has room for kShort.
 template <bool log, typename T>

@@ -88,6 +88,10 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm256_cmp_ps(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  // Where one of the two is NaN.
+  OPLOOM_ALWAYS_INLINE friend Mask unordered(Vec a, Vec b) {
+    return Mask{_mm256_cmp_ps(a, b, _CMP_UNORD_Q)};
+  }
   // Where the sign bit is set.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_ps(mask.bits) == 0xff; }
@@ -241,6 +245,10 @@ class Vec<double> {
   }
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm256_cmp_pd(lanes_, lanes_, _CMP_UNORD_Q)};
+  }
+  // Where one of the two is NaN.
+  OPLOOM_ALWAYS_INLINE friend Mask unordered(Vec a, Vec b) {
+    return Mask{_mm256_cmp_pd(a, b, _CMP_UNORD_Q)};
   }
   // Where the sign bit is set.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }

@@ -90,6 +90,10 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm512_cmp_ps_mask(lanes_, lanes_, _CMP_UNORD_Q)};
   }
+  // Where one of the two is NaN.
+  OPLOOM_ALWAYS_INLINE friend Mask unordered(Vec a, Vec b) {
+    return Mask{_mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q)};
+  }
   // Where the sign bit is set.
   OPLOOM_ALWAYS_INLINE Mask signs() const {
     return Mask{_mm512_movepi32_mask(_mm512_castps_si512(lanes_))};
@@ -244,6 +248,10 @@ class Vec<double> {
   }
   OPLOOM_ALWAYS_INLINE Mask isnan() const {
     return Mask{_mm512_cmp_pd_mask(lanes_, lanes_, _CMP_UNORD_Q)};
+  }
+  // Where one of the two is NaN.
+  OPLOOM_ALWAYS_INLINE friend Mask unordered(Vec a, Vec b) {
+    return Mask{_mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q)};
   }
   // Where the sign bit is set.
   OPLOOM_ALWAYS_INLINE Mask signs() const {

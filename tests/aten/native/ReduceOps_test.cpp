@@ -303,19 +303,25 @@ TEST(Reductions, NaNsAreKept) {
   EXPECT_EQ(ints(f64({3.0, 5.0, 5.0}).argmax()), (Ints{1}));
 }
 
-// A NaN at every place of rows and columns of every length about the widths of vectors.
+// A NaN at every place of rows and columns of every length about the widths of vectors, alone or
+// with others behind it.
 TEST(Reductions, NaNsAtEveryPlace) {
-  for (int64_t n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 130}) {
+  for (int64_t n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65, 130, 200}) {
     for (int64_t place = 0; place < n; ++place) {
       for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf}) {
         Tensor t = at::ones({3, n}, dtype);
-        t[1].slice(0, place).fill_(kNaN);
+        t[1].slice(0, place, place % 2 == 0 ? n : place + 1).fill_(kNaN);
+        t[0].fill_(kInf);
+        Tensor alone = at::ones({n}, dtype);
+        alone[place].fill_(kNaN);
+        EXPECT_TRUE(std::isnan(doubles(alone.amax())[0])) << n << ' ' << place;
+        EXPECT_TRUE(std::isnan(doubles(alone.amin())[0])) << n << ' ' << place;
         for (const Tensor& x : {t, t.t().contiguous().t(), t.expand({40, 3, n}).contiguous()[11]}) {
           EXPECT_EQ(ints(x.argmax(1)), (Ints{0, place, 0})) << n << ' ' << place;
           EXPECT_EQ(ints(x.argmin(1)), (Ints{0, place, 0})) << n << ' ' << place;
           const Doubles largest = doubles(x.amax({1})), smallest = doubles(x.amin({1}));
-          EXPECT_TRUE(largest[0] == 1 && std::isnan(largest[1]) && largest[2] == 1) << n;
-          EXPECT_TRUE(smallest[0] == 1 && std::isnan(smallest[1]) && smallest[2] == 1) << n;
+          EXPECT_TRUE(largest[0] == kInf && std::isnan(largest[1]) && largest[2] == 1) << n;
+          EXPECT_TRUE(smallest[0] == kInf && std::isnan(smallest[1]) && smallest[2] == 1) << n;
           const auto [values, indices] = x.t().contiguous().max(0);
           EXPECT_EQ(ints(indices), (Ints{0, place, 0})) << n << ' ' << place;
           EXPECT_TRUE(std::isnan(doubles(values)[1])) << n << ' ' << place;
