@@ -38,6 +38,19 @@ OPLOOM_ALWAYS_INLINE void map_row(const T* x, T* y, int64_t n, const F& f) {
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) { lanes.store(y + i, f(lanes.load(x + i))); });
 }
 
+// a / b for a <= 1 <= b, with 1 / b given. The remainder of the product corrects it, as if it were
+// a division, which takes longer. Near the subnormal numbers the remainder is rounded, and the last
+// digit of one quotient in 500 may differ.
+template <typename V>
+OPLOOM_ALWAYS_INLINE V quotient(V a, V b, V reciprocal) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    return a / b;
+  } else {
+    const V q = a * reciprocal;
+    return fmadd(fmadd(q.neg(), b, a), reciprocal, q);
+  }
+}
+
 // softmax_row() for n <= kShort. With `log`, the logarithm of the sum returned is left to subtract,
 // and y has room for kShort.
 template <bool log, typename T>
@@ -89,7 +102,10 @@ void softmax_row(const T* x, T* y, int64_t n) {
       map_row(x + i, y + i, count, exp);
       sum += reduce_chunk<Add>(y + i, count);
     }
-    map_row(y, y, n, [sum](auto a) { return a / decltype(a)(sum); });
+    map_row(y, y, n, [sum, reciprocal = 1 / sum](auto a) {
+      using V = decltype(a);
+      return quotient(a, V(sum), V(reciprocal));
+    });
   }
 }
 
@@ -130,32 +146,49 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows) {
 template <bool log, typename T>
 void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t n,
                      int64_t width) {
-  T max[kTile];
-  T sum[kTile] = {};
-  std::copy(x, x + width, max);
-  for (int64_t k = 1; k < n; ++k) {
-    const T* row = x + k * x_stride;
-    for (int64_t j = 0; j < width; ++j) max[j] = Max::apply(max[j], row[j]);
+  using L = Lanes<T>;
+  using V = typename L::V;
+  alignas(64) T max[kTile + L::kSize];
+  alignas(64) T sum[kTile + L::kSize];
+  alignas(64) T reciprocal[kTile + L::kSize];
+  for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+    L::store(max + j, lanes.load(x + j));
+    L::store(sum + j, V(T(0)));
+  });
+  // f(j, lanes, row of x, row of y); some rows together, as the processor does not see them coming.
+  const auto for_each_row = [&](int64_t first, const auto& f) {
+    const auto rows = [&](int64_t k, auto count) {
+      for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+#pragma GCC unroll 4
+        for (int64_t r = 0; r < count; ++r) {
+          f(j, lanes, x + (k + r) * x_stride + j, y + (k + r) * y_stride + j);
+        }
+      });
+    };
+    constexpr std::integral_constant<int64_t, 4> together;
+    int64_t k = first;
+    for (; k + together <= n; k += together) rows(k, together);
+    if (k < n) rows(k, n - k);
+  };
+  for_each_row(1, [&](int64_t j, auto lanes, const T* row, T*) {
+    L::store(max + j, PlainMax::apply(L::load(max + j), lanes.load(row)));
+  });
+  for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
+    const V e = vec::exp_of(lanes.load(row) - L::load(max + j));
+    if constexpr (!log) lanes.store(out, e);
+    L::store(sum + j, L::load(sum + j) + e);
+  });
+  for (int64_t j = 0; j < width; ++j) {
+    if constexpr (log) sum[j] = std::log(sum[j]);
+    reciprocal[j] = T(1) / sum[j];
   }
-  for (int64_t k = 0; k < n; ++k) {
-    const T* row = x + k * x_stride;
-    T* out = y + k * y_stride;
-    for (int64_t j = 0; j < width; ++j) {
-      const T e = branchless_exp(row[j] - max[j]);
-      if constexpr (!log) out[j] = e;
-      sum[j] += e;
+  for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
+    if constexpr (log) {
+      lanes.store(out, lanes.load(row) - L::load(max + j) - L::load(sum + j));
+    } else {
+      lanes.store(out, quotient(lanes.load(out), L::load(sum + j), L::load(reciprocal + j)));
     }
-  }
-  if constexpr (log) {
-    for (int64_t j = 0; j < width; ++j) sum[j] = std::log(sum[j]);
-  }
-  for (int64_t k = 0; k < n; ++k) {
-    const T* row = x + k * x_stride;
-    T* out = y + k * y_stride;
-    for (int64_t j = 0; j < width; ++j) {
-      out[j] = log ? row[j] - max[j] - sum[j] : out[j] / sum[j];
-    }
-  }
+  });
 }
 
 template <bool log, typename T>

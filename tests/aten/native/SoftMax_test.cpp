@@ -62,6 +62,7 @@ TEST(SoftMax, AgreesWithPlainLoops) {
                                                                       {3, 63, 1},
                                                                       {2, 64, 1},
                                                                       {2, 65, 1},
+                                                                      {2, 7, 9},
                                                                       {1, 9000, 1}}) {
       const Tensor t = at::randn({outer, n, inner}, at::kDouble).mul(4).to(dtype);
       for (bool log : {false, true}) {
@@ -110,6 +111,30 @@ TEST(SoftMax, SpecialValuesAtEveryPlace) {
           if (n == 1) continue;
           EXPECT_NEAR(got[n + i], i == place ? 0 : 1.0 / static_cast<double>(n - 1), 1e-6) << n;
           EXPECT_EQ(log[n + i] == -inf, i == place) << n;
+        }
+      }
+    }
+  }
+}
+
+// All of a row or column with a NaN are NaN, and nothing else.
+TEST(SoftMax, NaNsAtEveryPlace) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+    for (int64_t n : {1, 5, 8, 70}) {
+      for (int64_t place = 0; place < n; ++place) {
+        Tensor t = at::ones({3, n, 19}, dtype);
+        t.select(0, 1).select(0, place).select(0, 17).fill_(nan);
+        const Tensor rows = t.transpose(1, 2).contiguous();
+        for (bool log : {false, true}) {
+          const Doubles columns = doubles(log ? t.log_softmax(1) : t.softmax(1));
+          const Doubles from_rows = doubles(log ? rows.log_softmax(2) : rows.softmax(2));
+          for (int64_t i = 0; i < t.numel(); ++i) {
+            const int64_t outer = i / (n * 19);
+            ASSERT_EQ(std::isnan(columns[i]), outer == 1 && i % 19 == 17) << n << ' ' << place;
+            ASSERT_EQ(std::isnan(from_rows[i]), outer == 1 && i / n % 19 == 17)
+                << n << ' ' << place;
+          }
         }
       }
     }
