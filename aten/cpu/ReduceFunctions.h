@@ -280,13 +280,19 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
 
 // Bytes that who goes over a chunk of as many again has fetched ahead: memory would rest otherwise.
 inline constexpr int64_t kFarAhead = 16384;
+// What others have: extremes, which take more instructions, are 5 % faster with twice as many.
+template <typename F>
+inline constexpr int64_t kAhead = requires {
+  typename F::Plain;
+}
+? 8192 : 4096;
 
 // Applies F to neighbouring pairs, of what `map` makes of the elements, until one element is left.
 // The width of the partial results is fixed, so the order is the same for every instruction set.
 // What comes `ahead` bytes later is fetched: the processor stops at the end of a page by itself,
 // and a sum of 64 MB took a tenth longer.
 template <typename F, typename T, typename Map = Identity>
-T reduce_chunk(const T* p, int64_t n, const Map& map = {}, int64_t ahead = 8192) {
+T reduce_chunk(const T* p, int64_t n, const Map& map = {}, int64_t ahead = kAhead<F>) {
   using L = Lanes<T>;
   constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
   constexpr int64_t kNarrow = kWide / 8;
