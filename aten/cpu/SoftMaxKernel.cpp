@@ -1,6 +1,7 @@
 // Kernels of softmax, log_softmax and their gradients.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
+#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/Exp.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/SoftMax.h>
@@ -237,11 +238,7 @@ template <typename From, typename To>
 void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
              int64_t width) {
   if (width == 1 && from_stride == 1 && to_stride == 1) std::swap(rows, width);
-  for (int64_t k = 0; k < rows; ++k) {
-    for (int64_t j = 0; j < width; ++j) {
-      to[k * to_stride + j] = static_cast<To>(from[k * from_stride + j]);
-    }
-  }
+  for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
 }
 
 template <bool log>
@@ -298,7 +295,11 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             T* value = grad + n * width;
             convert(g + offset, b.inner, grad, width, n, width);
             convert(y + offset, b.inner, value, width, n, width);
-            softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
+            if (b.inner == 1) {
+              softmax_backward_row<log>(grad, value, grad, n);
+            } else {
+              softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
+            }
             convert(grad, width, out + offset, b.inner, n, width);
           });
         } else if (b.inner == 1) {
