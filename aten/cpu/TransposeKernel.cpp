@@ -31,7 +31,7 @@ constexpr int kRegisterBytes = 16;
 constexpr int64_t kLineBytes = 64;
 
 // A line, past the cache.
-void stream_line(char* to, const char* from) {
+OPLOOM_ALWAYS_INLINE void stream_line(char* to, const char* from) {
 #if defined(CPU_CAPABILITY_AVX512)
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
 #elif defined(CPU_CAPABILITY_AVX2)
@@ -85,6 +85,7 @@ struct Square {
     return reinterpret_cast<Elements>(result);
   }
 
+  template <bool kStream>
   static void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride) {
     Elements row[kRows], next[kRows];
 #pragma GCC unroll 16
@@ -118,7 +119,11 @@ struct Square {
     }
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      std::memcpy(to + i * to_stride, &row[i], kBytes);
+      if constexpr (kStream) {
+        stream_line(to + i * to_stride, reinterpret_cast<const char*>(&row[i]));
+      } else {
+        std::memcpy(to + i * to_stride, &row[i], kBytes);
+      }
     }
   }
 };
@@ -147,7 +152,7 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
       char* target = to + r * to_stride + c * kSize;
       const char* source = from + c * from_stride + r * kSize;
       if (whole || (r + kSide <= rows && c + kSide <= columns)) {
-        Square<T>::transpose(target, to_stride, source, from_stride);
+        Square<T>::template transpose<false>(target, to_stride, source, from_stride);
       } else {
         transpose_rest<T>(target, to_stride, source, from_stride, std::min(kSide, rows - r),
                           std::min(kSide, columns - c));
@@ -156,40 +161,70 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
   }
 }
 
-// Lines of memory far apart come and go slowly, one at a time. Where those of `from` are, several
-// of a row are read one after the other, and those of the rows that come next are fetched ahead.
-// Where those of `to` are, several of a row are written one after the other; where both are, this
-// is for what goes to the cache.
-void transpose(decltype(&transpose_block<char>) block, int64_t size, char* to, int64_t to_stride,
-               const char* from, int64_t from_stride, int64_t rows, int64_t columns, bool stream) {
+// Memory gives long runs faster than lines far apart, and both reads and writes if they alternate.
+// Where the rows of `from` are far apart, a tile of a few of them is transposed block by block, and
+// with each block as many lines are fetched of the tile that comes next, row after row of it. The
+// tiles follow the rows of `from`; what is written past the cache may be two lines at a time. Where
+// the rows of `to` are far apart, several lines of each are written one after the other; where both
+// are, this is for what goes to the cache.
+template <typename T>
+void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
+               int64_t columns, bool stream) {
+  constexpr int64_t kSize = sizeof(T), kLine = kLineBytes / kSize;
   // Lines that are written past the cache have to be written at once.
   stream =
       stream && reinterpret_cast<uintptr_t>(to) % kLineBytes == 0 && to_stride % kLineBytes == 0;
-  const int64_t line = kLineBytes / size;
-  const auto move = [&](int64_t r, int64_t c) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    alignas(kLineBytes) char lines[kLineBytes * kLineBytes];
-    char* target = to + r * to_stride + c * size;
-    const int64_t high = std::min(line, rows - r), wide = std::min(line, columns - c);
-    const bool past = stream && high == line && wide == line;
-    block(past ? lines : target, past ? kLineBytes : to_stride, from + c * from_stride + r * size,
-          from_stride, high, wide);
-    for (int64_t i = 0; past && i < line; ++i) {
-      stream_line(target + i * to_stride, lines + i * kLineBytes);
+  const auto move = [&](int64_t r, int64_t c) {
+    char* target = to + r * to_stride + c * kSize;
+    const char* source = from + c * from_stride + r * kSize;
+    const int64_t high = std::min(kLine, rows - r), wide = std::min(kLine, columns - c);
+    if (!stream || high < kLine || wide < kLine) {
+      transpose_block<T>(target, to_stride, source, from_stride, high, wide);
+    } else if constexpr (Square<T>::kBytes == kLineBytes) {
+      Square<T>::template transpose<true>(target, to_stride, source, from_stride);
+    } else {
+      alignas(kLineBytes) char lines[kLine * kLineBytes];
+      transpose_block<T>(lines, kLineBytes, source, from_stride, high, wide);
+      for (int64_t i = 0; i < kLine; ++i) {
+        stream_line(target + i * to_stride, lines + i * kLineBytes);
+      }
     }
   };
   // At most the distance of the rows of a buffer.
   constexpr int64_t kNearBytes = 2048;
-  if (std::abs(from_stride) > kNearBytes && (stream || to_stride <= kNearBytes)) {
-    const int64_t most = 512 / size, ahead = std::max<int64_t>(line, 16);
-    for (int64_t run = 0; run < rows; run += most) {
-      for (int64_t c = 0; c < columns; c += line) {
-        for (int64_t r = run; r < std::min(run + most, rows); r += line) {
-          const auto next =
-              reinterpret_cast<uintptr_t>(from + r * size) + (c + ahead) * from_stride;
-          for (int64_t i = 0; i < line; ++i) {
-            __builtin_prefetch(reinterpret_cast<const void*>(next + i * from_stride));
+  const bool from_far = std::abs(from_stride) > kNearBytes && (stream || to_stride <= kNearBytes);
+  if (from_far) {
+    // The sides of a tile: lines of a row, and rows. Of rows a multiple of 16 KiB apart, the
+    // second-level cache holds 64 lines of a column, and the next tile's have to be among them;
+    // but what has few columns is written at once.
+    const bool few = columns <= 64;
+    const int64_t tile = few ? 64 : std::max<int64_t>(kLine, 32);
+    const int64_t run = std::min(512 / tile, (rows + kLine - 1) / kLine), high = run * kLine;
+    for (int64_t c0 = 0; c0 < columns; c0 += tile) {
+      for (int64_t r0 = 0; r0 < rows; r0 += high) {
+        // Behind few columns the next rows come.
+        const int64_t r1 = std::min(r0 + high, rows), c1 = std::min(c0 + tile, columns);
+        const bool last = r1 == rows && !few;
+        const char* next = from + (last ? c0 + tile : c0) * from_stride + (last ? 0 : r1) * kSize;
+        int64_t fetched = 0;
+        const auto step = [&](int64_t r, int64_t c) {
+          for (int64_t i = 0; i < kLine; ++i) {
+            __builtin_prefetch(next + fetched * kLineBytes);
+            if (++fetched == run) {
+              fetched = 0;
+              next += from_stride;
+            }
           }
           move(r, c);
+        };
+        if (few) {
+          for (int64_t c = c0; c < c1; c += kLine) {
+            for (int64_t r = r0; r < r1; r += kLine) step(r, c);
+          }
+        } else {
+          for (int64_t r = r0; r < r1; r += kLine) {
+            for (int64_t c = c0; c < c1; c += kLine) step(r, c);
+          }
         }
       }
     }
@@ -197,8 +232,8 @@ void transpose(decltype(&transpose_block<char>) block, int64_t size, char* to, i
     constexpr int64_t kRows = 64, kStrip = 256;
     for (int64_t run = 0; run < rows; run += kRows) {
       for (int64_t strip = 0; strip < columns; strip += kStrip) {
-        for (int64_t r = run; r < std::min(run + kRows, rows); r += line) {
-          for (int64_t c = strip; c < std::min(strip + kStrip, columns); c += line) move(r, c);
+        for (int64_t r = run; r < std::min(run + kRows, rows); r += kLine) {
+          for (int64_t c = strip; c < std::min(strip + kStrip, columns); c += kLine) move(r, c);
         }
       }
     }
@@ -208,13 +243,7 @@ void transpose(decltype(&transpose_block<char>) block, int64_t size, char* to, i
 
 at::detail::TransposeLoop transpose_loop_kernel(int64_t element_size) {
   at::detail::TransposeLoop loop = nullptr;
-  with_opaque_type(static_cast<size_t>(element_size), [&]<typename T>(T) {
-    loop = [](char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
-              int64_t columns, bool stream) {
-      transpose(&transpose_block<T>, sizeof(T), to, to_stride, from, from_stride, rows, columns,
-                stream);
-    };
-  });
+  with_opaque_type(static_cast<size_t>(element_size), [&]<typename T>(T) { loop = &transpose<T>; });
   return loop;
 }
 

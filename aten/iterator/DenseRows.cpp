@@ -12,13 +12,15 @@ namespace at::inline oploom_v1::detail {
 namespace {
 
 // What is gathered fits into the second-level cache, and into the usual stack of a thread.
-constexpr int64_t kBuffersBytes = 139264;
+constexpr int64_t kBuffersBytes = 278528;
 // What is computed at a time where nothing is transposed fits into the first-level cache.
 constexpr int64_t kPieceBytes = 4096;
-// Rows that are transposed together: of float32, eight lines of the memory that follow one another.
-constexpr int64_t kRows = 128;
+// Rows that are gathered together: of float32, sixteen lines of the memory that follow one another.
+// Half as many are scattered together.
+constexpr int64_t kRows = 256;
 // Rows of a buffer lie a line further apart than need be, hence not a power of two.
 constexpr int64_t kLineBytes = 64;
+constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
 // As many rows ahead of it what is dense is fetched beside what is transposed. The processor sees
 // long rows alone coming.
 constexpr int64_t kAhead = 8;
@@ -77,8 +79,8 @@ constexpr int64_t kFewRows = 8;
 void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
-  alignas(64) char buffers[kBuffersBytes / 2];
-  const int64_t bytes = kBuffersBytes / 2 / std::max(operands, 8) / kLineBytes * kLineBytes;
+  alignas(64) char buffers[kBuffersBytes / 4];
+  const int64_t bytes = kBuffersBytes / 4 / std::max(operands, 8) / kLineBytes * kLineBytes;
   const auto buffer = [&](int k) { return buffers + k * bytes; };
   const int64_t* outer = strides + operands;
   const int64_t block = std::max<int64_t>(bytes / (largest * size0), 1);
@@ -123,11 +125,12 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   alignas(64) char buffers[kBuffersBytes];
   char* buffer[kMaxOperands];
   Mode mode[kMaxOperands];
-  bool columns = false;
+  bool columns = false, gathered = false;
   int buffered = 0;
   for (int k = 0; k < operands; ++k) {
     mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
     columns = columns || mode[k] == Mode::Columns;
+    gathered = gathered || (mode[k] == Mode::Columns && k >= outputs);
     buffered += mode[k] != Mode::Dense;
   }
   const int64_t bytes = kBuffersBytes / buffered / kLineBytes * kLineBytes;
@@ -137,8 +140,9 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
   int64_t block = 1, pitch = kPieceBytes;
   if (columns) {
-    block = std::min(size1, std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows));
-    pitch = bytes / block / kLineBytes * kLineBytes;
+    const int64_t most = std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows);
+    block = std::min(size1, gathered ? most : most / 2);
+    pitch = std::min(bytes / std::min(size1, most) / kLineBytes * kLineBytes, kPitchBytes);
   }
   const int64_t width = (columns ? pitch - kLineBytes : pitch) / largest;
 

@@ -46,7 +46,8 @@ char* line_of(Bytes& memory) {
 TEST(Transpose, EverySizeAndStride) {
   for (const int64_t size : {1, 2, 4, 8, 16}) {
     const at::detail::TransposeLoop transpose = at::detail::get_transpose_loop(size);
-    for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 65, 130, 515}) {
+    // Rows of 2300 bytes or more are far apart.
+    for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 65, 130, 515, 2300}) {
       for (const int64_t columns : {1, 3, 8, 15, 16, 31, 64, 67, 257, 300}) {
         for (const bool stream : {false, true}) {
           for (const bool gaps : {false, true}) {
@@ -179,6 +180,7 @@ TEST(Transpose, DenseRowsOfEveryLayout) {
             check_rows<uint16_t, uint16_t>(out, a, b, c, 1500, 18, stream);
             // More than are transposed together.
             check_rows<uint32_t, uint8_t>(out, a, b, c, 260, 150, stream);
+            check_rows<uint32_t, uint8_t>(out, a, b, c, 70, 530, stream);
           }
         }
       }
