@@ -174,7 +174,8 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
   // Lines that are written past the cache have to be written at once.
   stream =
       stream && reinterpret_cast<uintptr_t>(to) % kLineBytes == 0 && to_stride % kLineBytes == 0;
-  const auto move = [&](int64_t r, int64_t c) {
+  // Two copies of it would bring nothing.
+  const auto move = [&](int64_t r, int64_t c) __attribute__((noinline)) {
     char* target = to + r * to_stride + c * kSize;
     const char* source = from + c * from_stride + r * kSize;
     const int64_t high = std::min(kLine, rows - r), wide = std::min(kLine, columns - c);
@@ -207,7 +208,7 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
         const bool last = r1 == rows && !few;
         const char* next = from + (last ? c0 + tile : c0) * from_stride + (last ? 0 : r1) * kSize;
         int64_t fetched = 0;
-        const auto step = [&](int64_t r, int64_t c) {
+        for (int64_t r = r0, c = c0; r < r1 && c < c1;) {
           for (int64_t i = 0; i < kLine; ++i) {
             __builtin_prefetch(next + fetched * kLineBytes);
             if (++fetched == run) {
@@ -216,15 +217,12 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
             }
           }
           move(r, c);
-        };
-        if (few) {
-          for (int64_t c = c0; c < c1; c += kLine) {
-            for (int64_t r = r0; r < r1; r += kLine) step(r, c);
-          }
-        } else {
-          for (int64_t r = r0; r < r1; r += kLine) {
-            for (int64_t c = c0; c < c1; c += kLine) step(r, c);
-          }
+          int64_t& inner = few ? r : c;
+          int64_t& outer = few ? c : r;
+          inner += kLine;
+          if (inner < (few ? r1 : c1)) continue;
+          inner = few ? r0 : c0;
+          outer += kLine;
         }
       }
     }
