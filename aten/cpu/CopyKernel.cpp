@@ -106,16 +106,20 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
       return;
     }
     if (src_stride == 0) {
-      T* to = reinterpret_cast<T*>(dst);
-      const T value = *reinterpret_cast<const T*>(src);
-      for (int64_t i = 0; i < n; ++i) to[i] = value;
+      std::fill_n(reinterpret_cast<T*>(dst), n, *reinterpret_cast<const T*>(src));
       return;
     }
+    // Of strides that it knows the compiler makes vectors.
+    T* to = reinterpret_cast<T*>(dst);
+    const T* from = reinterpret_cast<const T*>(src);
     if (src_stride == -int64_t{sizeof(T)}) {
-      T* to = reinterpret_cast<T*>(dst);
-      const T* from = reinterpret_cast<const T*>(src);
       OPLOOM_INDEPENDENT_ITERATIONS
       for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+      return;
+    }
+    if (src_stride == 2 * int64_t{sizeof(T)}) {
+      OPLOOM_INDEPENDENT_ITERATIONS
+      for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
       return;
     }
   }
@@ -145,14 +149,14 @@ constexpr auto cast_rows_to() {
   };
 }
 
-CastLoop row_mover(size_t element_size) {
+CastLoop move_loop_kernel(int64_t element_size) {
   CastLoop loop = nullptr;
-  with_opaque_type(element_size, [&]<typename T>(T) { loop = &move_row<T>; });
+  with_opaque_type(static_cast<size_t>(element_size), [&]<typename T>(T) { loop = &move_row<T>; });
   return loop;
 }
 
 CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {
-  if (to == from) return row_mover(c10::elementSize(to));
+  if (to == from) return move_loop_kernel(static_cast<int64_t>(c10::elementSize(to)));
   static constexpr std::array<CastLoop, c10::kNumScalarTypes> loops[] = {
 #define OPLOOM_ENTRY(cpp_type, name, text) cast_rows_to<cpp_type>(),
       OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_ENTRY)
@@ -203,5 +207,6 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
 
 OPLOOM_REGISTER_DISPATCH(copy_stub, &copy_kernel);
 OPLOOM_REGISTER_DISPATCH(cast_loop_stub, &cast_loop_kernel);
+OPLOOM_REGISTER_DISPATCH(move_loop_stub, &move_loop_kernel);
 
 }  // namespace at::inline oploom_v1::native

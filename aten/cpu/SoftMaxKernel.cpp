@@ -158,18 +158,17 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
   });
   // f(j, lanes, row of x, row of y); some rows together, as the processor does not see them coming.
   const auto for_each_row = [&](int64_t first, const auto& f) {
-    const auto rows = [&](int64_t k, auto count) {
+    const auto rows = [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
       for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
-#pragma GCC unroll 4
-        for (int64_t r = 0; r < count; ++r) {
-          f(j, lanes, x + (k + r) * x_stride + j, y + (k + r) * y_stride + j);
-        }
+        (f(j, lanes, x + (k + r) * x_stride + j, y + (k + r) * y_stride + j), ...);
       });
     };
-    constexpr std::integral_constant<int64_t, 4> together;
+    constexpr int64_t kTogether = 4;
     int64_t k = first;
-    for (; k + together <= n; k += together) rows(k, together);
-    if (k < n) rows(k, n - k);
+    for (; k + kTogether <= n; k += kTogether) {
+      rows(k, std::make_integer_sequence<int64_t, kTogether>{});
+    }
+    for (; k < n; ++k) rows(k, std::make_integer_sequence<int64_t, 1>{});
   };
   for_each_row(1, [&](int64_t j, auto lanes, const T* row, T*) {
     L::store(max + j, PlainMax::apply(L::load(max + j), lanes.load(row)));

@@ -206,11 +206,12 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
         // Behind few columns the next rows come.
         const int64_t r1 = std::min(r0 + high, rows), c1 = std::min(c0 + tile, columns);
         const bool last = r1 == rows && !few;
-        const char* next = from + (last ? c0 + tile : c0) * from_stride + (last ? 0 : r1) * kSize;
+        auto next = reinterpret_cast<uintptr_t>(from) + (last ? c0 + tile : c0) * from_stride +
+                    (last ? 0 : r1) * kSize;
         int64_t fetched = 0;
         for (int64_t r = r0, c = c0; r < r1 && c < c1;) {
           for (int64_t i = 0; i < kLine; ++i) {
-            __builtin_prefetch(next + fetched * kLineBytes);
+            __builtin_prefetch(reinterpret_cast<const void*>(next + fetched * kLineBytes));
             if (++fetched == run) {
               fetched = 0;
               next += from_stride;

@@ -1,12 +1,10 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
-#include <aten/core/OpaqueType.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace at::inline oploom_v1::detail {
 namespace {
@@ -25,48 +23,11 @@ constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
 // long rows alone coming.
 constexpr int64_t kAhead = 8;
 
-// to[i] = from[i * stride]
-void gather(char* to, const char* from, int64_t stride, int64_t size, int64_t n) {
-  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
-    for (int64_t i = 0; i < n; ++i) {
-      reinterpret_cast<T*>(to)[i] = *reinterpret_cast<const T*>(from + i * stride);
-    }
-  });
-}
-
-void scatter(char* to, int64_t stride, const char* from, int64_t size, int64_t n) {
-  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
-    for (int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<T*>(to + i * stride) = reinterpret_cast<const T*>(from)[i];
-    }
-  });
-}
-
-// Sixteen bytes at a time: of a loop over elements the compiler makes one of single ones here.
-void repeat(char* to, const char* from, int64_t size, int64_t n) {
-  alignas(16) char pattern[16];
-  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
-    std::fill_n(reinterpret_cast<T*>(pattern), 16 / sizeof(T), *reinterpret_cast<const T*>(from));
-  });
-  const int64_t bytes = n * size;
-  int64_t i = 0;
-  for (; i + 16 <= bytes; i += 16) std::memcpy(to + i, pattern, 16);
-  std::memcpy(to + i, pattern, static_cast<size_t>(bytes - i));
-}
-
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
                  int64_t rows) {
-  const int64_t bytes = n * size;
-  for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) {
-    if (inner == 0) {
-      repeat(to, from, size, n);
-    } else if (inner == size) {
-      std::memcpy(to, from, static_cast<size_t>(bytes));
-    } else {
-      gather(to, from, inner, size, n);
-    }
-  }
+  const CastLoop move = get_move_loop(size);
+  for (int64_t r = 0; r < rows; ++r, to += n * size, from += outer) move(to, size, from, inner, n);
 }
 
 // A row that is this short is worth less than what is done for each: several are taken together.
@@ -124,6 +85,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   const int64_t* outer = strides + operands;
   alignas(64) char buffers[kBuffersBytes];
   char* buffer[kMaxOperands];
+  CastLoop move[kMaxOperands];
   Mode mode[kMaxOperands];
   bool columns = false, gathered = false;
   int buffered = 0;
@@ -132,6 +94,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
     columns = columns || mode[k] == Mode::Columns;
     gathered = gathered || (mode[k] == Mode::Columns && k >= outputs);
     buffered += mode[k] != Mode::Dense;
+    move[k] = get_move_loop(sizes[k]);
   }
   const int64_t bytes = kBuffersBytes / buffered / kLineBytes * kLineBytes;
   for (int k = 0, next = 0; k < operands; ++k) {
@@ -177,17 +140,17 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
           }
           if (mode[k] == Mode::Columns) row[k] += r * pitch;
           if (mode[k] == Mode::Strided && k >= outputs) {
-            gather(buffer[k], place, strides[k], sizes[k], n);
+            move[k](buffer[k], sizes[k], place, strides[k], n);
           }
           // The buffer still holds the element if neither row nor piece needs another.
           if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
-            if (columns || i == 0) repeat(buffer[k], place, sizes[k], std::min(width, size0));
+            if (columns || i == 0) move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
           }
         }
         dense(row, n);
         for (int k = 0; k < outputs; ++k) {
           if (mode[k] != Mode::Strided) continue;
-          scatter(data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer[k], sizes[k],
+          move[k](data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer[k], sizes[k],
                   n);
         }
       }

@@ -8,6 +8,10 @@ CastLoop get_cast_loop(ScalarType to, ScalarType from) {
   return native::cast_loop_stub(DeviceType::CPU, to, from);
 }
 
+CastLoop get_move_loop(int64_t element_size) {
+  return native::move_loop_stub(DeviceType::CPU, element_size);
+}
+
 TransposeLoop get_transpose_loop(int64_t element_size) {
   return native::transpose_loop_stub(DeviceType::CPU, element_size);
 }

@@ -19,6 +19,10 @@ OPLOOM_DECLARE_DISPATCH(copy_fn, copy_stub);
 using cast_loop_getter_fn = at::detail::CastLoop (*)(ScalarType to, ScalarType from);
 OPLOOM_DECLARE_DISPATCH(cast_loop_getter_fn, cast_loop_stub);
 
+// The one that moves elements of a size.
+using move_loop_getter_fn = at::detail::CastLoop (*)(int64_t element_size);
+OPLOOM_DECLARE_DISPATCH(move_loop_getter_fn, move_loop_stub);
+
 // The loops that transpose and that write past the cache; see aten/iterator/Cast.h.
 using transpose_loop_getter_fn = at::detail::TransposeLoop (*)(int64_t element_size);
 OPLOOM_DECLARE_DISPATCH(transpose_loop_getter_fn, transpose_loop_stub);
