@@ -162,12 +162,10 @@ void fill_in_pieces(const TensorBase& self, Make make) {
     alignas(64) T values[kPiece];
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t first = piece * kPiece;
-      if (data != nullptr && first + kPiece <= n) {
-        make(first, data + first);
-      } else {
-        make(first, values);
-        put(self, first, values, std::min(kPiece, n - first));
-      }
+      // One call, which is inlined and long.
+      T* to = data != nullptr && first + kPiece <= n ? data + first : values;
+      make(first, to);
+      if (to == values) put(self, first, values, std::min(kPiece, n - first));
     }
   });
 }

@@ -580,25 +580,7 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
         for (int64_t i = begin; i < end; ++i) {
           T* row = c + i * g.ldc + j0;
           const T* factors = a + i * g.a_row + p0 * g.a_column;
-          // Several lines at a time, so that the row is read and written less often.
-          constexpr int kLines = 4;
-          int64_t p = 0;
-          for (; p + kLines <= height; p += kLines) {
-            T factor[kLines];
-            const T* line = packed.get() + p * width;
-            for (int k = 0; k < kLines; ++k) {
-              factor[k] = multiply_add(alpha, factors[(p + k) * g.a_column], T(0));
-            }
-            for (int64_t j = 0; j < width; ++j) {
-              T sum = row[j];
-#pragma GCC unroll 4
-              for (int k = 0; k < kLines; ++k) {
-                sum = multiply_add(factor[k], line[k * width + j], sum);
-              }
-              row[j] = sum;
-            }
-          }
-          for (; p < height; ++p) {
+          for (int64_t p = 0; p < height; ++p) {
             const T factor = multiply_add(alpha, factors[p * g.a_column], T(0));
             const T* line = packed.get() + p * width;
             for (int64_t j = 0; j < width; ++j) row[j] = multiply_add(factor, line[j], row[j]);
