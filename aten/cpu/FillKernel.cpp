@@ -1,6 +1,7 @@
 // Filling a tensor with one value.
 #include <aten/core/OpaqueType.h>
 #include <aten/cpu/Loops.h>
+#include <aten/iterator/Cast.h>
 #include <aten/stubs/Fill.h>
 
 #include <algorithm>
@@ -19,14 +20,11 @@ void fill_with(TensorIteratorBase& iter, T element) {
       std::fill_n(reinterpret_cast<T*>(data[0]), n, element);
     });
   }
-  iter.for_each([element](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+  const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(T));
+  const char* from = reinterpret_cast<const char*>(&element);
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     for (int64_t row = 0; row < size1; ++row) {
-      char* to = data[0] + row * strides[1];
-      if (strides[0] == sizeof(T)) {
-        std::fill_n(reinterpret_cast<T*>(to), size0, element);
-      } else {
-        for (int64_t i = 0; i < size0; ++i) *reinterpret_cast<T*>(to + i * strides[0]) = element;
-      }
+      move(data[0] + row * strides[1], strides[0], from, 0, size0);
     }
   });
 }
