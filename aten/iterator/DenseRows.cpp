@@ -1,10 +1,13 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
+#include <aten/core/OpaqueType.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 
 namespace at::inline oploom_v1::detail {
 namespace {
@@ -30,13 +33,30 @@ void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64
   for (int64_t r = 0; r < rows; ++r, to += n * size, from += outer) move(to, size, from, inner, n);
 }
 
+// Rows of one element each that is repeated, and are a few times 16 bytes long, the last of which
+// are written over by the next row.
+constexpr int64_t kSlackBytes = 16;
+void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, int64_t n,
+                     int64_t rows) {
+  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
+    T element[kSlackBytes / sizeof(T)];
+    for (int64_t r = 0; r < rows; ++r, to += n * size, from += outer) {
+      std::fill(std::begin(element), std::end(element), *reinterpret_cast<const T*>(from));
+      for (int64_t i = 0; i < n * size; i += kSlackBytes) std::memcpy(to + i, element, kSlackBytes);
+    }
+  });
+}
+
 // A row that is this short is worth less than what is done for each: several are taken together.
+// The first holds where an input has to be gathered, the second where elements or rows are
+// repeated.
 constexpr int64_t kShortRowBytes = 512;
+constexpr int64_t kShortRepeatedBytes = 2048;
 // Fewer transposed rows than this are gathered one by one.
 constexpr int64_t kFewRows = 8;
 
 // Short rows, whose outputs follow one another: several become one, for which the inputs that are
-// not dense in both dimensions are copied together.
+// not dense in both dimensions are copied together, once where all rows are the same.
 void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
@@ -44,16 +64,20 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
   const int64_t bytes = kBuffersBytes / 4 / std::max(operands, 8) / kLineBytes * kLineBytes;
   const auto buffer = [&](int k) { return buffers + k * bytes; };
   const int64_t* outer = strides + operands;
-  const int64_t block = std::max<int64_t>(bytes / (largest * size0), 1);
+  const int64_t block = std::max<int64_t>((bytes - kSlackBytes) / (largest * size0), 1);
   char* row[kMaxOperands];
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
     for (int k = 0; k < operands; ++k) {
       row[k] = data[k] + j * outer[k];
       if (k < outputs || (strides[k] == sizes[k] && outer[k] == size0 * sizes[k])) continue;
-      if (outer[k] == sizes[k] && strides[k] != 0 && size0 >= kFewRows) {
+      if (outer[k] == 0 && j > 0) {
+        // The buffer still holds them.
+      } else if (outer[k] == sizes[k] && strides[k] != 0 && size0 >= kFewRows) {
         get_transpose_loop(sizes[k])(buffer(k), size0 * sizes[k], row[k], strides[k], rows, size0,
                                      /*stream=*/false);
+      } else if (strides[k] == 0 && size0 * sizes[k] <= 8 * kSlackBytes) {
+        repeat_elements(buffer(k), row[k], outer[k], sizes[k], size0, rows);
       } else {
         gather_rows(buffer(k), row[k], strides[k], outer[k], sizes[k], size0, rows);
       }
@@ -186,13 +210,17 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   int64_t largest = 1;
   bool all_dense = true;
   bool in_order = true;
+  bool repeated = true;
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
+    const bool follows = row_is_dense && outer[k] == size0 * sizes[k];
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
-    in_order = in_order && (k >= outputs || (row_is_dense && outer[k] == size0 * sizes[k]));
+    in_order = in_order && (k >= outputs || follows);
+    repeated = repeated && (follows || strides[k] == 0 || outer[k] == 0);
   }
-  const bool short_rows = in_order && size1 > 1 && size0 * largest <= kShortRowBytes;
+  const bool short_rows =
+      in_order && size1 > 1 && size0 * largest <= (repeated ? kShortRepeatedBytes : kShortRowBytes);
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char** row, int64_t n) {
     alignas(64) char piece[kPieceBytes];

@@ -232,16 +232,16 @@ def large_cases(folders: list[pathlib.Path], pattern: str, dtypes: list[str]) ->
         for dtype in (d for d in dtypes if d in tests.op.dtypes()):
             if not re.search(pattern, f"{tests.op.name}, {dtype}"):
                 continue
-            try:
-                for label, call in large_calls(tests.op, dtype):
-                    function = call.bind()
+            for label, call in large_calls(tests.op, dtype):
+                case, function = f"{tests.op.name}, {dtype}, {label}", call.bind()
+                try:
                     function()
-                    beside = {n: f for n, f in peers(tests, call).items() if n == "torch"}
-                    if beside:
-                        yield f"{tests.op.name}, {dtype}, {label}", {"oploom": function, **beside}
-            except (ValueError, RuntimeError, IndexError, TypeError) as error:
-                # Sizes that are arguments of their own are not multiplied.
-                print(f"{tests.op.name}, {dtype}: {error}".splitlines()[0], file=sys.stderr)
+                except (ValueError, RuntimeError, IndexError, TypeError, MemoryError) as error:
+                    # Sizes that are arguments of their own are not multiplied.
+                    print(f"{case}: {error}".splitlines()[0], file=sys.stderr)
+                    continue
+                if torch := peers(tests, call).get("torch"):
+                    yield case, {"oploom": function, "torch": torch}
 
 
 def measure(found: Iterator[Case], rounds: int, seconds: float, clock: Callable[[], float]):

@@ -99,7 +99,16 @@ TEST(Transpose, StreamsAnyBytes) {
 
 // ---- Dense rows of operands of every kind ----
 
-enum Kind { kDense, kTransposed, kGaps, kTransposedGaps, kOneForARow, kOneForAColumn, kOne };
+enum Kind {
+  kDense,
+  kFollowing,
+  kTransposed,
+  kGaps,
+  kTransposedGaps,
+  kOneForARow,
+  kOneForAColumn,
+  kOne
+};
 
 // Strides in elements, and how many elements the memory has.
 struct Layout {
@@ -109,6 +118,8 @@ Layout layout(Kind kind, int64_t size0, int64_t size1) {
   switch (kind) {
     case kDense:
       return {1, size0 + 1, (size0 + 1) * size1};
+    case kFollowing:
+      return {1, size0, size0 * size1};
     case kTransposed:
       return {size1 + 2, 1, (size1 + 2) * size0};
     case kGaps:
@@ -123,6 +134,8 @@ Layout layout(Kind kind, int64_t size0, int64_t size1) {
       return {0, 0, 1};
   }
 }
+
+__extension__ using Wide = unsigned __int128;  // as large as the largest element
 
 // out = a + b + c, where c has elements of another size than the others.
 template <typename T, typename C>
@@ -182,6 +195,24 @@ TEST(Transpose, DenseRowsOfEveryLayout) {
             check_rows<uint32_t, uint8_t>(out, a, b, c, 260, 150, stream);
             check_rows<uint32_t, uint8_t>(out, a, b, c, 70, 530, stream);
           }
+        }
+      }
+    }
+  }
+}
+
+TEST(Transpose, ShortRowsTakenTogether) {
+  for (const Kind a : {kFollowing, kDense, kTransposed, kGaps, kOneForARow, kOneForAColumn}) {
+    for (const Kind b : {kFollowing, kOneForARow, kOneForAColumn, kOne}) {
+      for (const Kind c : {kFollowing, kOneForARow, kOneForAColumn}) {
+        for (const bool stream : {false, true}) {
+          check_rows<uint32_t, uint32_t>(kFollowing, a, b, c, 5, 900, stream);
+          check_rows<uint32_t, uint8_t>(kFollowing, a, b, c, 7, 900, stream);
+          check_rows<uint8_t, uint16_t>(kFollowing, a, b, c, 33, 300, stream);
+          check_rows<uint64_t, uint64_t>(kFollowing, a, b, c, 3, 700, stream);
+          check_rows<Wide, Wide>(kFollowing, a, b, c, 3, 400, stream);
+          check_rows<uint16_t, uint32_t>(kFollowing, a, b, c, 400, 30, stream);
+          check_rows<uint16_t, uint16_t>(kFollowing, a, b, c, 1500, 5, stream);
         }
       }
     }
