@@ -177,10 +177,21 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
+  // Of rows a multiple of 2 KB apart, the cache has room for a few lines of a column: what lies
+  // transposed in a buffer is written by rows (measured; elements of 4 bytes gain from squares).
+  const bool may_be_crowded =
+      !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
+      (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     constexpr int64_t kShort = 8;
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size;
+    if (transposed && may_be_crowded && strides[2] % 2048 == 0) {
+      const int64_t sizes[] = {to_size, to_size};
+      return at::detail::for_each_dense_row(
+          data, strides, sizes, 1, 2, size0, size1, false,
+          [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], to_size, n); });
+    }
     if (transposed) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
     }

@@ -253,6 +253,31 @@ TEST(Transpose, DenseRowsOfManyOperands) {
 
 // ---- Tensors ----
 
+// Rows of the copy lie a multiple of 2 KB apart; with gaps behind them, and without.
+template <typename T>
+void check_crowded_copy(ScalarType dtype, int64_t rows, int64_t columns) {
+  const Tensor a = at::arange(rows * columns, kLong).to(dtype).view({rows, columns});
+  for (const int64_t gap : {0, 1}) {
+    const int64_t pitch = rows + gap * 2048;
+    Tensor copy = at::empty({columns, pitch}, dtype);
+    copy.fill_(7);
+    copy.slice(1, 0, rows).copy_(a.t());
+    const T* from = a.const_data_ptr<T>();
+    const T* to = copy.const_data_ptr<T>();
+    for (int64_t j = 0; j < columns; ++j) {
+      for (int64_t i = 0; i < pitch; ++i) {
+        ASSERT_EQ(to[j * pitch + i], i < rows ? from[i * columns + j] : T(7)) << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(Transpose, CopiesToRowsFarApart) {
+  check_crowded_copy<uint8_t>(kByte, 4096, 1029);
+  check_crowded_copy<int16_t>(kShort, 2048, 1031);
+  check_crowded_copy<int32_t>(kInt, 1024, 1033);
+}
+
 TEST(Transpose, CopiesTensors) {
   for (const ScalarType dtype : {kByte, kShort, kInt, kLong, kComplexDouble}) {
     for (const auto& [rows, columns] :
