@@ -1,6 +1,9 @@
-// Matrix products: small ones of floats, and plain loops for the dtypes that BLAS does not know.
+// Matrix products: small ones of floats, those of integers, and plain loops for sizes that BLAS
+// does not count.
 #include <aten/core/Dispatch.h>
+#include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
+#include <aten/cpu/Squares.h>
 #include <aten/cpu/vec/vec.h>
 #include <aten/stubs/LinearAlgebra.h>
 #include <c10/util/complex.h>
@@ -204,10 +207,15 @@ void dots(const Operands<T>& o) {
   }
 }
 
-// There are none of five and seven rows: each is a function of its own.
+// There are none of five and seven rows, and for integers, whose products are rarer, but the
+// highest and single rows: each is a function of its own.
 template <typename T, int C, int R>
 constexpr Blocks<T> blocks_or_null() {
-  if constexpr (R != 5 && R != 7 && (C == 1 || R == 1 || (C <= kColumns && R <= kRows))) {
+  constexpr bool kWanted =
+      std::is_integral_v<T>
+          ? C <= kColumns && (R == 1 || R == kRows)
+          : R != 5 && R != 7 && (C == 1 || R == 1 || (C <= kColumns && R <= kRows));
+  if constexpr (kWanted) {
     return &blocks<R, C, T>;
   } else {
     return nullptr;
@@ -253,67 +261,16 @@ void by_dots(Operands<T> o, int64_t m, int64_t n) {
   take(std::integral_constant<int, 1>{});
 }
 
-// Copies four rows and `count` (4 or 8) columns: element (i, j) goes from in[j * ld + i] to
-// out[i * width + j].
-template <int count, typename T>
-OPLOOM_ALWAYS_INLINE void transpose(T* out, int64_t width, const T* in, int64_t ld) {
-  typedef T Four __attribute__((vector_size(4 * sizeof(T))));
-  typedef T Line __attribute__((vector_size(count * sizeof(T))));
-  const auto column = [&](int j) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    Four four;
-    std::memcpy(&four, in + j * ld, sizeof four);
-    return four;
-  };
-  Line x[4], y[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    if constexpr (count == 4) {
-      x[i] = column(i);
-    } else {
-      x[i] = __builtin_shufflevector(column(i), column(i + 4), 0, 1, 2, 3, 4, 5, 6, 7);
-    }
-  }
-  const auto low = [](Line a, Line b) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    if constexpr (count == 4)
-      return __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    else
-      return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
-  };
-  const auto high = [](Line a, Line b) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    if constexpr (count == 4)
-      return __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    else
-      return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
-  };
-  y[0] = low(x[0], x[2]), y[1] = low(x[1], x[3]);
-  y[2] = high(x[0], x[2]), y[3] = high(x[1], x[3]);
-  x[0] = low(y[0], y[1]), x[1] = high(y[0], y[1]);
-  x[2] = low(y[2], y[3]), x[3] = high(y[2], y[3]);
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) std::memcpy(out + i * width, &x[i], sizeof(Line));
-}
-
 // Copies rows of b whose columns lie `column` apart, their elements `row` apart, to dense ones.
 template <typename T>
 void pack(T* out, const T* in, int64_t row, int64_t column, int64_t rows, int64_t columns) {
-  constexpr int kCount = Vec<T>::size() < 8 ? 4 : 8;
-  int64_t p = 0;
-  for (; row == 1 && p + 4 <= rows; p += 4) {
-    T* to = out + p * columns;
-    const T* from = in + p;
-    int64_t j = 0;
-    for (; j + kCount <= columns; j += kCount) {
-      transpose<kCount>(to + j, columns, from + j * column, column);
-    }
-    if (kCount > 4 && j + 4 <= columns) {
-      transpose<4>(to + j, columns, from + j * column, column);
-      j += 4;
-    }
-    for (; j < columns; ++j) {
-      for (int64_t i = 0; i < 4; ++i) to[i * columns + j] = from[i + j * column];
-    }
+  constexpr int64_t kSize = sizeof(T);
+  if (row == 1 && column != 1) {
+    return transpose_block<opaque_type<kSize>>(reinterpret_cast<char*>(out), columns * kSize,
+                                               reinterpret_cast<const char*>(in), column * kSize,
+                                               rows, columns);
   }
-  for (; p < rows; ++p) {
+  for (int64_t p = 0; p < rows; ++p) {
     if (column == 1) {
       std::copy_n(in + p * row, columns, out + p * columns);
     } else {
@@ -329,7 +286,9 @@ OPLOOM_ALWAYS_INLINE int64_t portion(int64_t left, int64_t most) {
 }
 
 // The same in rows: of heights that there are.
+template <typename T>
 OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t most) {
+  if (std::is_integral_v<T>) return left < most ? 1 : most;
   const int64_t rows = portion(left, most);
   if (rows != 5 && rows != 7) return rows;
   return rows < left && rows < most ? rows + 1 : rows - 1;
@@ -345,11 +304,12 @@ void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
     o.skip_rows(count * rows);
     m -= count * rows;
   };
-  const int64_t most = vectors == 1 ? kTall : vectors <= kColumns ? kRows : 1;
+  constexpr int kOfOne = std::is_integral_v<T> ? kRows : kTall;
+  const int64_t most = vectors == 1 ? kOfOne : vectors <= kColumns ? kRows : 1;
   // Written so that each division is one by a constant.
-  const int64_t groups = vectors == 1 ? m / kTall : vectors <= kColumns ? m / kRows : m;
+  const int64_t groups = vectors == 1 ? m / kOfOne : vectors <= kColumns ? m / kRows : m;
   if (groups > 1) take(most, groups - 1);
-  while (m > 0) take(height(m, most), 1);
+  while (m > 0) take(height<T>(m, most), 1);
 }
 
 // Columns of c for which those of b are copied first, in pieces of as many rows whatever the number
@@ -401,14 +361,15 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
                 addend,
                 g.addend ? g.addend_row : g.ldc};
   const bool dense = !copies && (g.b_column == 1 || g.n == 1);
-  if constexpr (Vec<T>::kInRegister) {
+  if constexpr (Vec<T>::kInRegister && !std::is_integral_v<T>) {
     if (!dense && !copies && g.b_row == 1 && g.a_column == 1 &&
         (g.m == 1 || kDotRows * g.m <= g.k)) {
       o.ldb = g.b_column;
       return by_dots(o, g.m, g.n);
     }
   }
-  const int64_t widest = dense && (g.m == 1 || g.k == 1) ? kWide : kColumns;
+  const bool by_rows = dense && (g.m == 1 || g.k == 1) && !std::is_integral_v<T>;
+  const int64_t widest = by_rows ? kWide : kColumns;
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
     const int64_t vectors = portion(left, widest);
     left -= vectors;
@@ -504,7 +465,8 @@ void large_product(const GemmArguments& g, T alpha, T beta) {
   constexpr int64_t kFewRows = 4 * kRows;
   constexpr int64_t kGrain = 1 << 20;  // multiply-adds
   const int64_t strips = (g.m + kStrip - 1) / kStrip, panels = (g.n + kWidth - 1) / kWidth;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(kStrip, g.m) * kWidth * g.k));
+  const int64_t grain =
+      std::max<int64_t>(1, kGrain / (std::min(kStrip, g.m) * kWidth * std::max<int64_t>(1, g.k)));
   at::parallel_for(0, strips * panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t i = task / panels * kStrip, j = task % panels * kWidth;
@@ -545,17 +507,6 @@ constexpr int64_t kBlockRows = 128;
 constexpr int64_t kBlockColumns = 128;
 
 template <typename T>
-T multiply_add(T x, T y, T sum) {
-  if constexpr (std::is_integral_v<T>) {
-    // Narrow unsigned factors would be promoted to int, whose overflow is undefined.
-    using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-    return static_cast<T>(static_cast<U>(x) * static_cast<U>(y) + static_cast<U>(sum));
-  } else {
-    return x * y + sum;
-  }
-}
-
-template <typename T>
 void gemm_loops(const GemmArguments& g, T alpha, T beta) {
   const T* a = static_cast<const T*>(g.a);
   const T* b = static_cast<const T*>(g.b);
@@ -565,7 +516,7 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
     for (int64_t i = begin; i < end; ++i) {
       T* row = c + i * g.ldc;
       for (int64_t j = 0; j < g.n; ++j) {
-        row[j] = beta == T(0) ? T(0) : multiply_add(beta, row[j], T(0));
+        row[j] = beta == T(0) ? T(0) : beta * row[j];
       }
     }
     std::unique_ptr<T[]> packed(new T[kBlockRows * kBlockColumns]);
@@ -581,9 +532,9 @@ void gemm_loops(const GemmArguments& g, T alpha, T beta) {
           T* row = c + i * g.ldc + j0;
           const T* factors = a + i * g.a_row + p0 * g.a_column;
           for (int64_t p = 0; p < height; ++p) {
-            const T factor = multiply_add(alpha, factors[p * g.a_column], T(0));
+            const T factor = alpha * factors[p * g.a_column];
             const T* line = packed.get() + p * width;
-            for (int64_t j = 0; j < width; ++j) row[j] = multiply_add(factor, line[j], row[j]);
+            for (int64_t j = 0; j < width; ++j) row[j] = factor * line[j] + row[j];
           }
         }
       }
@@ -656,8 +607,12 @@ bool small_gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const S
 
 void gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,
                  const Scalar& beta) {
-  OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
-    gemm_loops<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
+  OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_INT, OPLOOM_LONG, OPLOOM_DOUBLE, OPLOOM_COMPLEX), [&] {
+    if constexpr (std::is_integral_v<scalar_t>) {
+      large_product(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
+    } else {
+      gemm_loops(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
+    }
   });
 }
 

@@ -1,53 +1,15 @@
 // Transposing matrices, and writing what is not to be kept in the cache.
 #include <aten/core/OpaqueType.h>
-#include <aten/cpu/vec/vec_base.h>
+#include <aten/cpu/Squares.h>
 #include <aten/stubs/Copy.h>
-#include <c10/util/Macros.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-// Note [Squares in registers]
-// A matrix is transposed in squares whose rows are one register each, sixteen at most. Where rows
-// lie a power of two apart, the cache has room for some eight lines of a column; registers hold the
-// others, so that each line is read once and written once. A register consists of lanes of 16
-// bytes: elements are first transposed within lanes, in groups of as many rows as a lane has
-// elements, by interleaving registers; then the lanes are, by picking the even and the odd ones.
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
-
-#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
-constexpr int kRegisterBytes = vec::kVecBytes;
-#else
-constexpr int kRegisterBytes = 16;
-#endif
-constexpr int64_t kLineBytes = 64;
-
-// A line, past the cache.
-OPLOOM_ALWAYS_INLINE void stream_line(char* to, const char* from) {
-#if defined(CPU_CAPABILITY_AVX512)
-  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
-#elif defined(CPU_CAPABILITY_AVX2)
-  for (int64_t i = 0; i < kLineBytes; i += 32) {
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
-  }
-#elif defined(__SSE2__)
-  for (int64_t i = 0; i < kLineBytes; i += 16) {
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
-  }
-#else
-  std::memcpy(to, from, kLineBytes);
-#endif
-}
 
 void stream_row(char* to, const char* from, int64_t bytes) {
   const auto past_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLineBytes);
@@ -56,109 +18,6 @@ void stream_row(char* to, const char* from, int64_t bytes) {
   int64_t i = head;
   for (; i + kLineBytes <= bytes; i += kLineBytes) stream_line(to + i, from + i);
   std::memcpy(to + i, from + i, static_cast<size_t>(bytes - i));
-}
-
-template <typename T>
-struct Square {
-  // Of an element of 16 bytes, a lane has the halves.
-  using Part = std::conditional_t<sizeof(T) == 16, uint64_t, T>;
-  static constexpr int kBytes = std::min<int>(kRegisterBytes, 16 * sizeof(T));
-  static constexpr int kRows = kBytes / sizeof(T);
-  static constexpr int kLaneElements = 16 / sizeof(T);
-  static constexpr int kLanes = kBytes / 16;
-  using Elements [[gnu::vector_size(kBytes)]] = Part;
-  using Halves [[gnu::vector_size(kBytes)]] = uint64_t;
-
-  // The lower or upper halves of each lane of a and b, interleaved.
-  template <bool kUpper, size_t... I>
-  static Elements interleave(Elements a, Elements b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b,
-                                   (I % 2 * kRows + I / kLaneElements * kLaneElements +
-                                    (kUpper ? kLaneElements / 2 : 0) + I % kLaneElements / 2)...);
-  }
-  // The even or odd lanes of a and then of b.
-  template <bool kOdd, size_t... I>
-  static Elements lanes(Elements a, Elements b, std::index_sequence<I...>) {
-    const Halves result =
-        __builtin_shufflevector(reinterpret_cast<Halves>(a), reinterpret_cast<Halves>(b),
-                                (I / 2 * 4 + (kOdd ? 2 : 0) + I % 2)...);
-    return reinterpret_cast<Elements>(result);
-  }
-
-  template <bool kStream>
-  static void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride) {
-    Elements row[kRows], next[kRows];
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) std::memcpy(&row[i], from + i * from_stride, kBytes);
-    if constexpr (kLaneElements > 1) {
-      constexpr int kHalf = kLaneElements / 2;
-#pragma GCC unroll 16
-      for (int step = 1; step < kLaneElements; step *= 2) {
-#pragma GCC unroll 16
-        for (int i = 0; i < kRows / 2; ++i) {
-          const int first = i / kHalf * kLaneElements + i % kHalf;
-          constexpr auto all = std::make_index_sequence<kRows>();
-          next[2 * i] = interleave<false>(row[first], row[first + kHalf], all);
-          next[2 * i + 1] = interleave<true>(row[first], row[first + kHalf], all);
-        }
-        std::copy_n(next, kRows, row);
-      }
-    }
-#pragma GCC unroll 16
-    for (int step = 1; step < kLanes; step *= 2) {
-#pragma GCC unroll 16
-      for (int i = 0; i < kRows / 2; ++i) {
-        const int pair = i / kLaneElements, column = i % kLaneElements;
-        const Elements a = row[2 * pair * kLaneElements + column];
-        const Elements b = row[(2 * pair + 1) * kLaneElements + column];
-        constexpr auto all = std::make_index_sequence<kBytes / 8>();
-        next[i] = lanes<false>(a, b, all);
-        next[i + kRows / 2] = lanes<true>(a, b, all);
-      }
-      std::copy_n(next, kRows, row);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      if constexpr (kStream) {
-        stream_line(to + i * to_stride, reinterpret_cast<const char*>(&row[i]));
-      } else {
-        std::memcpy(to + i * to_stride, &row[i], kBytes);
-      }
-    }
-  }
-};
-
-// What does not fill a square.
-template <typename T>
-void transpose_rest(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                    int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; ++r) {
-    T* target = reinterpret_cast<T*>(to + r * to_stride);
-    const char* source = from + r * static_cast<int64_t>(sizeof(T));
-    for (int64_t c = 0; c < columns; ++c) {
-      target[c] = *reinterpret_cast<const T*>(source + c * from_stride);
-    }
-  }
-}
-
-// A block that is one line wide and high at most.
-template <typename T>
-void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                     int64_t rows, int64_t columns) {
-  constexpr int64_t kSide = Square<T>::kRows, kSize = sizeof(T), kLine = kLineBytes / kSize;
-  const bool whole = rows == kLine && columns == kLine;
-  for (int64_t c = 0; c < (whole ? kLine : columns); c += kSide) {
-    for (int64_t r = 0; r < (whole ? kLine : rows); r += kSide) {
-      char* target = to + r * to_stride + c * kSize;
-      const char* source = from + c * from_stride + r * kSize;
-      if (whole || (r + kSide <= rows && c + kSide <= columns)) {
-        Square<T>::template transpose<false>(target, to_stride, source, from_stride);
-      } else {
-        transpose_rest<T>(target, to_stride, source, from_stride, std::min(kSide, rows - r),
-                          std::min(kSide, columns - c));
-      }
-    }
-  }
 }
 
 // Memory gives long runs faster than lines far apart, and both reads and writes if they alternate.

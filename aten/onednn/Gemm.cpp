@@ -185,21 +185,22 @@ void convert_rows(ScalarType to, ScalarType from, int64_t rows, int64_t columns,
   }
 }
 
-// In float32, which both factors convert to exactly.
-void gemm_reduced(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
+// In float32 or int32, which both factors convert to exactly.
+void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
+  const ScalarType wide = c10::isReducedFloatingType(dtype) ? kFloat : kInt;
   const int64_t m = g.m, n = g.n, k = g.k;
-  const c10::DataPtr buffer =
-      c10::GetCPUAllocator()->allocate(static_cast<size_t>(m * k + k * n + m * n) * sizeof(float));
-  auto* fa = static_cast<float*>(buffer.mutable_get());
-  float* fb = fa + m * k;
-  float* fc = fb + k * n;
-  convert_rows(kFloat, dtype, m, k, fa, k, 1, g.a, g.a_row, g.a_column);
-  convert_rows(kFloat, dtype, k, n, fb, n, 1, g.b, g.b_row, g.b_column);
+  const c10::DataPtr buffer = c10::GetCPUAllocator()->allocate(
+      static_cast<size_t>(m * k + k * n + m * n) * sizeof(uint32_t));
+  auto* fa = static_cast<uint32_t*>(buffer.mutable_get());
+  uint32_t* fb = fa + m * k;
+  uint32_t* fc = fb + k * n;
+  convert_rows(wide, dtype, m, k, fa, k, 1, g.a, g.a_row, g.a_column);
+  convert_rows(wide, dtype, k, n, fb, n, 1, g.b, g.b_row, g.b_column);
   const bool reads_c = beta.to<float>() != 0;
-  if (reads_c) convert_rows(kFloat, dtype, m, n, fc, n, 1, g.c, g.ldc, 1);
-  gemm(kFloat, {m, n, k, fa, k, 1, fb, n, 1, fc, n}, alpha, beta);
-  convert_rows(dtype, kFloat, m, n, g.c, g.ldc, 1, fc, n, 1);
+  if (reads_c) convert_rows(wide, dtype, m, n, fc, n, 1, g.c, g.ldc, 1);
+  gemm(wide, {m, n, k, fa, k, 1, fb, n, 1, fc, n}, alpha, beta);
+  convert_rows(dtype, wide, m, n, g.c, g.ldc, 1, fc, n, 1);
 }
 
 // What no BLAS computes.
@@ -272,7 +273,11 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
         return matmul_bfloat16(1, g.m, g.n, g.k, factor_a(g), g.m * g.k, factor_b(g), g.k * g.n,
                                beta.toDouble() == 1, g.c, ldc, g.m * ldc);
       }
-      return gemm_reduced(dtype, g, alpha, beta);
+      return gemm_widened(dtype, g, alpha, beta);
+    case kByte:
+    case kChar:
+    case kShort:
+      return gemm_widened(dtype, g, alpha, beta);
     default:
       return native::gemm_stub(kCPU, dtype, g, alpha, beta);
   }

@@ -8,8 +8,8 @@
 
 namespace at::inline oploom_v1::native {
 
-// c = beta * addend + alpha * a b for integers, wrapping around, or any other dtype but the reduced
-// ones. Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements.
+// c = beta * addend + alpha * a b for int32 and int64, wrapping around, double and complex numbers.
+// Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements.
 // Rows of c lie `ldc` apart. The addend is c where no other is given; rows of another, which has no
 // memory in common with c, lie `addend_row` apart: 0 for a bias. With beta 0, it is not read.
 struct GemmArguments {

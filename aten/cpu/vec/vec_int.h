@@ -19,6 +19,8 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
   using U = std::make_unsigned_t<T>;
   typedef U Lanes __attribute__((vector_size(kVecBytes)));
   typedef T Signed __attribute__((vector_size(kVecBytes)));
+  // The processor moves parts of a register whatever is in them, but only of such size.
+  using Float = std::conditional_t<sizeof(T) == 4, float, double>;
 
  public:
   struct Mask {
@@ -38,13 +40,21 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     return result;
   }
   static Vec loadu(const void* source, int64_t count) {
-    alignas(kVecBytes) T buffer[size()] = {};
-    std::memcpy(buffer, source, static_cast<size_t>(count) * sizeof(T));
-    return loadu(buffer);
+    if constexpr (sizeof(T) >= 4) {
+      return std::bit_cast<Vec>(Vec<Float>::loadu(source, count));
+    } else {
+      alignas(kVecBytes) T buffer[size()] = {};
+      std::memcpy(buffer, source, static_cast<size_t>(count) * sizeof(T));
+      return loadu(buffer);
+    }
   }
   OPLOOM_ALWAYS_INLINE void storeu(void* target) const { std::memcpy(target, &lanes_, kVecBytes); }
   void storeu(void* target, int64_t count) const {
-    std::memcpy(target, &lanes_, static_cast<size_t>(count) * sizeof(T));
+    if constexpr (sizeof(T) >= 4) {
+      std::bit_cast<Vec<Float>>(*this).storeu(target, count);
+    } else {
+      std::memcpy(target, &lanes_, static_cast<size_t>(count) * sizeof(T));
+    }
   }
   T operator[](int i) const { return static_cast<T>(lanes_[i]); }
 
