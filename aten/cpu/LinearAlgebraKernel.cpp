@@ -342,6 +342,11 @@ OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_col
 // Columns to one row from which on copying a transposed b is faster than dots() (measured).
 constexpr int64_t kDotRows = 8;
 
+// One number, of two dense vectors.
+bool is_dot(const GemmArguments& g) {
+  return g.m == 1 && g.n == 1 && g.a_column == 1 && g.b_row == 1;
+}
+
 // With `copies`, b is copied wherever it lies.
 template <typename T>
 void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false) {
@@ -362,8 +367,8 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
                 g.addend ? g.addend_row : g.ldc};
   const bool dense = !copies && (g.b_column == 1 || g.n == 1);
   if constexpr (Vec<T>::kInRegister && !std::is_integral_v<T>) {
-    if (!dense && !copies && g.b_row == 1 && g.a_column == 1 &&
-        (g.m == 1 || kDotRows * g.m <= g.k)) {
+    if (is_dot(g) || (!dense && !copies && g.b_row == 1 && g.a_column == 1 &&
+                      (g.m == 1 || kDotRows * g.m <= g.k))) {
       o.ldb = g.b_column;
       return by_dots(o, g.m, g.n);
     }
@@ -443,7 +448,7 @@ GemmArguments part_of(GemmArguments g, int64_t i, int64_t rows, int64_t j, int64
 template <typename T>
 void shared_product(const GemmArguments& g, T alpha, T beta) {
   constexpr int64_t kStep = Vec<T>::size();
-  if (g.m == 1 && g.n <= 2 * kStep && g.k > 16 && g.b_column == 1) {
+  if (g.m == 1 && g.n <= 2 * kStep && g.k > 16 && g.b_column == 1 && !is_dot(g)) {
     return g.n <= kStep ? narrow_product<1>(g, alpha, beta) : narrow_product<2>(g, alpha, beta);
   }
   constexpr int64_t kGrain = 131072;  // multiply-adds

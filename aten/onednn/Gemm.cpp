@@ -256,6 +256,11 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
   }
   if (g.addend) return gemm(dtype, begun(dtype, g), alpha, beta);
   if (is_product_with_vector(dtype, g)) return gemm_by_dots(dtype, g, alpha, beta);
+  if (c10::isComplexType(dtype) && (g.m == 1 || g.n == 1)) {
+    return g.n == 1 ? gemv(dtype, g.m, g.k, alpha, factor_a(g), g.b, g.b_row, beta, g.c, g.ldc)
+                    : gemv(dtype, g.n, g.k, alpha, {g.b, g.b_column, g.b_row}, g.a, g.a_column,
+                           beta, g.c, 1);
+  }
   match_threads();
   switch (dtype) {
     case kFloat:

@@ -1,4 +1,4 @@
-"""mv, addmv and dot of dtypes that BLAS does not know, beside NumPy's."""
+"""Products with vectors, beside NumPy's."""
 
 import numpy as np
 import oploom
@@ -86,3 +86,35 @@ def test_nan_and_infinity_arrive(dtype):
         # What is to be written over is not read.
         y = oploom.full([2], float("nan"), dtype=a.dtype)
         assert oploom.addmv(y, oploom.ones_like(a), ones, beta=0).tolist() == [70, 70]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [*LENGTHS, 5000])
+def test_matrices_of_one_row_or_column(dtype, n):
+    random = np.random.default_rng(n)
+
+    def whole(*shape):  # of which sums are exact
+        parts = random.integers(-8, 9, (2, *shape))
+        return (parts[0] + 1j * parts[1] if "complex" in dtype else parts[0]).astype(dtype)
+
+    a, x, bias = whole(5, n), whole(n), whole(5)
+    ta, tx, tbias = (oploom.tensor(v) for v in (a, x, bias))
+    F = oploom.nn.functional
+    spread = oploom.zeros([10, 2 * n], dtype=ta.dtype)[::2, ::2]
+    spread.copy_(ta)
+    for matrix in (ta, ta.t().clone().t(), spread):
+        for i in (0, 4):
+            row = matrix[i:i + 1]
+            np.testing.assert_array_equal(oploom.mm(row, tx[:, None]).numpy(), [[a[i] @ x]])
+            np.testing.assert_array_equal(oploom.mm(tx[None], row.t()).numpy(), [[a[i] @ x]])
+            np.testing.assert_array_equal(F.linear(row[0], tx).numpy(), a[i] @ x)
+            result = oploom.addmm(tbias[:1, None], row, tx[:, None], beta=2, alpha=3)
+            np.testing.assert_array_equal(result.numpy(), [[2 * bias[0] + 3 * (a[i] @ x)]])
+        np.testing.assert_array_equal(oploom.mm(matrix, tx[:, None]).numpy(), (a @ x)[:, None])
+        np.testing.assert_array_equal(oploom.mm(tx[None], matrix.t()).numpy(), (a @ x)[None])
+        result = oploom.addmm(tbias[:, None], matrix, tx[:, None], beta=2, alpha=3)
+        np.testing.assert_array_equal(result.numpy(), (2 * bias + 3 * (a @ x))[:, None])
+        result = F.linear(tx, matrix, tbias)
+        np.testing.assert_array_equal(result.numpy(), a @ x + bias)
+        result = F.linear(matrix, tx[None], tbias[:1])
+        np.testing.assert_array_equal(result.numpy(), (a @ x + bias[0])[:, None])
