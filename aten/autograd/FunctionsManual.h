@@ -119,12 +119,6 @@ OPLOOM_API Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 
 OPLOOM_API Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output,
                                           int64_t dim, const Tensor& output);
-OPLOOM_API Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input,
-                                           const Tensor& target, int64_t reduction);
-OPLOOM_API Tensor mse_loss_double_backward_grad_output(const Tensor& grad,
-                                                       const Tensor& grad_output,
-                                                       const Tensor& input, const Tensor& target,
-                                                       int64_t reduction);
 OPLOOM_API Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices,
                                                   int64_t padding_idx, bool scale_grad_by_freq);
 // The gradients of grad_out, input and weight of layer_norm's backward. `grad_grad_*` belong to its

@@ -190,27 +190,6 @@ Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, in
          grad_output * (output * grad).sum(dim, true);
 }
 
-namespace {
-// The field's numbers of the reductions of a loss.
-constexpr int64_t kReductionNone = 0;
-constexpr int64_t kReductionMean = 1;
-}  // namespace
-
-Tensor mse_loss_double_backward(const Tensor& grad, const Tensor& input, const Tensor& target,
-                                int64_t reduction) {
-  const Tensor twice = grad * 2;
-  if (reduction != kReductionMean) return twice;
-  return twice / c10::multiply_integers(c10::infer_size_broadcast(input.sizes(), target.sizes()));
-}
-
-Tensor mse_loss_double_backward_grad_output(const Tensor& grad, const Tensor& grad_output,
-                                            const Tensor& input, const Tensor& target,
-                                            int64_t reduction) {
-  const Tensor slope =
-      mse_loss_double_backward(input - target.to(grad.scalar_type()), input, target, reduction);
-  return reduction == kReductionNone ? grad * slope : (grad * slope).sum();
-}
-
 Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices,
                                        int64_t padding_idx, bool scale_grad_by_freq) {
   const Tensor flat = indices.reshape(-1);

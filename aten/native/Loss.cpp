@@ -1,14 +1,11 @@
-// Losses: nll_loss for any number of dimensions, cross_entropy_loss, mse_loss, and their gradients.
+// Losses: nll_loss for any number of dimensions, cross_entropy_loss, and their gradients.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
 #include <aten/core/Reduction.h>
-#include <aten/iterator/TypeProperties.h>
 #include <aten/native/LossUtils.h>
 #include <aten/native/ShapeUtils.h>
 #include <generated/native/cross_entropy_loss.h>
-#include <generated/native/mse_loss.h>
-#include <generated/native/mse_loss_backward.h>
 #include <generated/native/nll_loss.h>
 #include <generated/native/nll_loss2d.h>
 #include <generated/native/nll_loss2d_backward.h>
@@ -19,14 +16,12 @@
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
 #include <generated/ops/contiguous.h>
-#include <generated/ops/copy.h>
 #include <generated/ops/div.h>
 #include <generated/ops/eq.h>
 #include <generated/ops/gather.h>
 #include <generated/ops/index_select.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/masked_fill.h>
-#include <generated/ops/mean.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/neg.h>
 #include <generated/ops/nll_loss.h>
@@ -118,13 +113,6 @@ void check_dims(const char* op, const Tensor& self, bool images) {
 }
 
 }  // namespace
-
-OPLOOM_META_FUNC(mse_loss)(const Tensor& self, const Tensor& target, int64_t reduction) {
-  native::check_reduction("mse_loss", reduction);
-  const DimVector shape = c10::infer_size_broadcast(self.sizes(), target.sizes(), "mse_loss");
-  set_output_raw_strided(0, reduction == Reduction::None ? IntArrayRef(shape) : IntArrayRef(), {},
-                         self.options().dtype(native::result_type(self, target)));
-}
 
 OPLOOM_META_FUNC(nll_loss_forward)
 (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
@@ -421,30 +409,6 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
   const int64_t class_dim = self.dim() == 1 ? 0 : 1;
   return at::nll_loss_nd(at::log_softmax(self, class_dim, self.scalar_type()), target, weight,
                          reduction, ignore_index);
-}
-
-namespace {
-
-// In the dtype of both; a target may be of flags, which `-` does not take.
-Tensor difference_of(const Tensor& self, const Tensor& target) {
-  const ScalarType dtype = result_type(self, target);
-  return self.to(dtype) - target.to(dtype);
-}
-
-}  // namespace
-
-OPLOOM_IMPL_FUNC(mse_loss_out)
-(const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& out) {
-  const Tensor difference = difference_of(self, target);
-  Tensor(out).copy_(apply_reduction(difference * difference, reduction));
-}
-
-Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
-                         int64_t reduction) {
-  const Tensor difference = difference_of(self, target);
-  const double scale =
-      reduction == Reduction::Mean ? 2.0 / static_cast<double>(difference.numel()) : 2.0;
-  return difference * scale * grad_output;
 }
 
 }  // namespace at::inline oploom_v1::native

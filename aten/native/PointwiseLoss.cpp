@@ -1,11 +1,13 @@
 // Losses of one element and its target: expression operators, whose results are weighted and
 // reduced here.
+#include <aten/iterator/TypeProperties.h>
 #include <aten/native/LossUtils.h>
 #include <generated/native/binary_cross_entropy.h>
 #include <generated/native/binary_cross_entropy_with_logits.h>
 #include <generated/native/huber_loss.h>
 #include <generated/native/kl_div.h>
 #include <generated/native/l1_loss.h>
+#include <generated/native/mse_loss.h>
 #include <generated/native/smooth_l1_loss.h>
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/_binary_cross_entropy.h>
@@ -14,8 +16,10 @@
 #include <generated/ops/_kl_div.h>
 #include <generated/ops/_kl_div_log_target.h>
 #include <generated/ops/_l1_loss.h>
+#include <generated/ops/_mse_loss.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/abs.h>
+#include <generated/ops/to.h>
 
 namespace at::inline oploom_v1::native {
 
@@ -34,6 +38,15 @@ Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   // Of complex numbers the loss is real, which no expression is.
   const bool complex = self.is_complex() || target.is_complex();
   return apply_reduction(complex ? at::abs(self - target) : at::_l1_loss(self, target), reduction);
+}
+
+Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  check_reduction("mse_loss", reduction);
+  // `-` does not take flags, and the second derivative subtracts tensors as they are.
+  const auto number = [&](const Tensor& t) {
+    return t.scalar_type() == kBool ? t.to(result_type(self, target)) : t;
+  };
+  return apply_reduction(at::_mse_loss(number(self), number(target)), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {

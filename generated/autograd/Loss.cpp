@@ -7,8 +7,6 @@
 #include <generated/autograd/Loss.h>
 #include <generated/autograd/LossKernels.h>
 #include <generated/ops/TensorOperators.h>
-#include <generated/ops/mse_loss.h>
-#include <generated/ops/mse_loss_backward.h>
 #include <generated/ops/nll_loss.h>
 #include <generated/ops/nll_loss2d.h>
 #include <generated/ops/nll_loss2d_backward.h>
@@ -18,49 +16,6 @@
 #include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
-
-// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-//   self: mse_loss_backward(grad, self, target, reduction)
-//   target: mse_loss_backward(grad, target, self, reduction)
-variable_list MseLossBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(2);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor target = target_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = mse_loss_backward(grad, self, target, reduction);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = mse_loss_backward(std::move(grads[0]), target, self, reduction);
-  }
-  return grad_inputs;
-}
-
-// mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-//   grad_output: mse_loss_double_backward_grad_output(grad, grad_output, self, target, reduction)
-//   self: mse_loss_double_backward(grad * grad_output, self, target, reduction)
-//   target: -mse_loss_double_backward(grad * grad_output, self, target, reduction)
-variable_list MseLossBackwardBackward0::apply(variable_list&& grads) {
-  variable_list grad_inputs(3);
-  const Tensor& grad = grads[0];
-  if (!grad.defined()) return grad_inputs;
-  const Tensor grad_output = grad_output_.unpack(this);
-  const Tensor self = self_.unpack(this);
-  const Tensor target = target_.unpack(this);
-  if (task_should_compute_output(0)) {
-    grad_inputs[0] = mse_loss_double_backward_grad_output(grad, grad_output, self, target,
-                                                          reduction);
-  }
-  if (task_should_compute_output(1)) {
-    grad_inputs[1] = mse_loss_double_backward(grad * grad_output, self, target, reduction);
-  }
-  if (task_should_compute_output(2)) {
-    grad_inputs[2] =
-        -mse_loss_double_backward(std::move(grads[0]) * grad_output, self, target, reduction);
-  }
-  return grad_inputs;
-}
 
 // nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int
 //     reduction, SymInt ignore_index, Tensor total_weight) -> Tensor
@@ -131,56 +86,6 @@ variable_list NllLossForwardBackward0::apply(variable_list&& grads) {
 }
 
 namespace {
-
-// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-//   result: mse_loss_double_backward_grad_output(self_t, result, self_p, target_p, reduction) -
-//       mse_loss_double_backward_grad_output(target_t, result, self_p, target_p, reduction)
-OPLOOM_COLD Tensor mse_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
-                                 int64_t reduction) {
-  const forward_ad::Pause pause;
-  auto result = kernels::mse_loss(ks, self, target, reduction);
-  const Tensor self_t = forward_ad::tangent_of(self);
-  const Tensor target_t = forward_ad::tangent_of(target);
-  Tensor result_t;
-  if (self_t.defined()) {
-    forward_ad::add_term(result_t, mse_loss_double_backward_grad_output(self_t, result, self,
-                                                                        target, reduction));
-  }
-  if (target_t.defined()) {
-    forward_ad::add_term(result_t,
-        -mse_loss_double_backward_grad_output(target_t, result, self, target, reduction));
-  }
-  forward_ad::set_tangent(result, std::move(result_t));
-  return result;
-}
-
-// mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-//   result: mse_loss_backward(grad_output_t, self_p, target_p, reduction) +
-//       mse_loss_double_backward(self_t * grad_output_p, self_p, target_p, reduction) -
-//       mse_loss_double_backward(target_t * grad_output_p, self_p, target_p, reduction)
-OPLOOM_COLD Tensor mse_loss_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                          const Tensor& self, const Tensor& target,
-                                          int64_t reduction) {
-  const forward_ad::Pause pause;
-  auto result = kernels::mse_loss_backward(ks, grad_output, self, target, reduction);
-  const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  const Tensor self_t = forward_ad::tangent_of(self);
-  const Tensor target_t = forward_ad::tangent_of(target);
-  Tensor result_t;
-  if (grad_output_t.defined()) {
-    forward_ad::add_term(result_t, mse_loss_backward(grad_output_t, self, target, reduction));
-  }
-  if (self_t.defined()) {
-    forward_ad::add_term(result_t, mse_loss_double_backward(self_t * grad_output, self, target,
-                                                            reduction));
-  }
-  if (target_t.defined()) {
-    forward_ad::add_term(result_t,
-        -mse_loss_double_backward(target_t * grad_output, self, target, reduction));
-  }
-  forward_ad::set_tangent(result, std::move(result_t));
-  return result;
-}
 
 // nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int
 //     reduction, SymInt ignore_index, Tensor total_weight) -> Tensor
@@ -266,81 +171,6 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> nll_loss_forward_dual(DispatchKeySet ks, 
 }  // namespace
 
 namespace kernels {
-
-// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(self, target)) {
-    return mse_loss_dual(ks, self, target, reduction);
-  }
-  if (!compute_requires_grad(self, target)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
-  }
-  auto grad_fn = make_node<MseLossBackward0>();
-  collect_edges(*grad_fn, self, target);
-  grad_fn->self_.save_input(self);
-  grad_fn->target_.save_input(target);
-  grad_fn->reduction = reduction;
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss::table(ks & c10::after_autograd_keyset, self, target, reduction);
-  }();
-  set_history(result, std::move(grad_fn));
-  return result;
-}
-
-// mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
-Tensor& mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction,
-                     Tensor& out) {
-  check_out_requires_grad("mse_loss", self, target, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::mse_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, out);
-  }
-  increment_version(out);
-  return out;
-}
-
-// mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                         const Tensor& target, int64_t reduction) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, target)) {
-    return mse_loss_backward_dual(ks, grad_output, self, target, reduction);
-  }
-  if (!compute_requires_grad(grad_output, self, target)) {
-    AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
-                                          reduction);
-  }
-  auto grad_fn = make_node<MseLossBackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, self, target);
-  grad_fn->grad_output_.save_input(grad_output);
-  grad_fn->self_.save_input(self);
-  grad_fn->target_.save_input(target);
-  grad_fn->reduction = reduction;
-  Tensor result = [&] {
-    AutoDispatchBelowAutograd guard;
-    return _ops::mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
-                                          target, reduction);
-  }();
-  set_history(result, std::move(grad_fn));
-  return result;
-}
-
-// mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
-//     Tensor(a!) out) -> Tensor(a!)
-Tensor& mse_loss_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
-                                     const Tensor& self, const Tensor& target, int64_t reduction,
-                                     Tensor& out) {
-  check_out_requires_grad("mse_loss_backward", grad_output, self, target, out);
-  {
-    AutoDispatchBelowAutograd guard;
-    _ops::mse_loss_backward_grad_input::table(ks & c10::after_autograd_keyset, grad_output, self,
-                                              target, reduction, out);
-  }
-  increment_version(out);
-  return out;
-}
 
 // nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 //     ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)

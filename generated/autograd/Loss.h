@@ -9,41 +9,6 @@
 
 namespace at::inline oploom_v1::autograd {
 
-// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-//   self: mse_loss_backward(grad, self, target, reduction)
-//   target: mse_loss_backward(grad, target, self, reduction)
-struct MseLossBackward0 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "MseLossBackward0"; }
-  void release_variables() override {
-    self_.reset_data();
-    target_.reset_data();
-  }
-
-  SavedTensor self_;
-  SavedTensor target_;
-  int64_t reduction{};
-};
-
-// mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-//   grad_output: mse_loss_double_backward_grad_output(grad, grad_output, self, target, reduction)
-//   self: mse_loss_double_backward(grad * grad_output, self, target, reduction)
-//   target: -mse_loss_double_backward(grad * grad_output, self, target, reduction)
-struct MseLossBackwardBackward0 final : BuiltinNode {
-  variable_list apply(variable_list&& grads) override;
-  std::string name() const override { return "MseLossBackwardBackward0"; }
-  void release_variables() override {
-    grad_output_.reset_data();
-    self_.reset_data();
-    target_.reset_data();
-  }
-
-  SavedTensor grad_output_;
-  SavedTensor self_;
-  SavedTensor target_;
-  int64_t reduction{};
-};
-
 // nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int
 //     reduction, SymInt ignore_index, Tensor total_weight) -> Tensor
 //   grad_output: nll_loss2d(grad, target, weight, reduction, ignore_index)

@@ -16,14 +16,6 @@
 
 namespace at::inline oploom_v1::autograd::kernels {
 
-Tensor mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction);
-Tensor& mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction,
-                     Tensor& out);
-Tensor mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
-                         const Tensor& target, int64_t reduction);
-Tensor& mse_loss_backward_grad_input(DispatchKeySet ks, const Tensor& grad_output,
-                                     const Tensor& self, const Tensor& target, int64_t reduction,
-                                     Tensor& out);
 Tensor& nll_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                      const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
                      Tensor& out);

@@ -28,6 +28,9 @@
 #include <generated/ops/_l1_loss.h>
 #include <generated/ops/_l1_loss_backward.h>
 #include <generated/ops/_l1_loss_jvp.h>
+#include <generated/ops/_mse_loss.h>
+#include <generated/ops/_mse_loss_backward.h>
+#include <generated/ops/_mse_loss_jvp.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/_smooth_l1_loss_backward.h>
 #include <generated/ops/_smooth_l1_loss_jvp.h>
@@ -46,6 +49,7 @@
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/lt.h>
 #include <generated/ops/maximum.h>
+#include <generated/ops/mse_loss.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/neg.h>
 #include <generated/ops/select.h>
@@ -834,6 +838,86 @@ variable_list L1LossJvpBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(3)) {
     grad_inputs[3] = zeros_like(grad);
+  }
+  return grad_inputs;
+}
+
+// _mse_loss(Tensor self, Tensor target) -> Tensor
+//   self, target: _mse_loss_backward(grad, self, target, grad_input_mask)
+variable_list MseLossBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(2);
+  if (!grads[0].defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor target = target_.unpack(this);
+  if (task_should_compute_output(0) ||
+      task_should_compute_output(1)) {
+    const std::array<bool, 2> grad_input_mask = {task_should_compute_output(0),
+                                                 task_should_compute_output(1)};
+    auto gradients = _mse_loss_backward(SpareGradient(grads[0]), self, target, grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+  }
+  return grad_inputs;
+}
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor)
+//   grad_output: grads[0] * (self - target + (self - target)) + grads[1] * (target - self + (target
+//       - self))
+//   self: 2 * (conj(grads[0]) * grad_output) + -2 * (conj(grads[1]) * grad_output)
+//   target: -2 * (conj(grads[0]) * grad_output) + 2 * (conj(grads[1]) * grad_output)
+variable_list MseLossBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(3);
+  if (!any_grad_defined(grads)) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor target = target_.unpack(this);
+  const Tensor grad_output = grad_output_.unpack(this);
+  if (task_should_compute_output(0)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const auto t0 = self - target;
+    const auto t3 = target - self;
+    grad_inputs[0] = (grad_0 * (t0 + t0)) + (grad_1 * (t3 + t3));
+  }
+  if (task_should_compute_output(1)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    grad_inputs[1] = (2 * (grad_0.conj() * grad_output)) + ((-2) * (grad_1.conj() * grad_output));
+  }
+  if (task_should_compute_output(2)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    grad_inputs[2] = ((-2) * (grad_0.conj() * grad_output)) + (2 * (grad_1.conj() * grad_output));
+  }
+  return grad_inputs;
+}
+
+// _mse_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+//   self_tangent: grad * conj(self - target + (self - target))
+//   target_tangent: grad * conj(target - self + (target - self))
+//   self: grad * conj(2 * self_tangent + -2 * target_tangent)
+//   target: grad * conj(-2 * self_tangent + 2 * target_tangent)
+variable_list MseLossJvpBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(4);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor target = target_.unpack(this);
+  const Tensor self_tangent = self_tangent_.unpack(this);
+  const Tensor target_tangent = target_tangent_.unpack(this);
+  if (task_should_compute_output(0)) {
+    const auto t0 = self - target;
+    grad_inputs[0] = grad * ((t0 + t0).conj());
+  }
+  if (task_should_compute_output(1)) {
+    const auto t0 = target - self;
+    grad_inputs[1] = grad * ((t0 + t0).conj());
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = grad * (((2 * self_tangent) + ((-2) * target_tangent)).conj());
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = grad * ((((-2) * self_tangent) + (2 * target_tangent)).conj());
   }
   return grad_inputs;
 }
@@ -2074,6 +2158,133 @@ OPLOOM_COLD Tensor _l1_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tange
   return result;
 }
 
+// _mse_loss(Tensor self, Tensor target) -> Tensor
+//   result: _mse_loss_jvp(self_t, target_t, self, target)
+OPLOOM_COLD Tensor _mse_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_mse_loss(ks, self, target);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor target_t = forward_ad::tangent_of(target);
+  Tensor result_t;
+  if (self_t.defined() && target_t.defined()) {
+    result_t = _mse_loss_jvp(self_t, target_t, self, target);
+  } else {
+    if (self_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<0>(_mse_loss_backward(self_t.conj(), self, target, {true, false})).conj());
+    }
+    if (target_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<1>(_mse_loss_backward(target_t.conj(), self, target, {false, true})).conj());
+    }
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// _mse_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
+//   result: _mse_loss_jvp(self_t, target_t, self, target)
+OPLOOM_COLD Tensor& _mse_loss__dual(DispatchKeySet ks, Tensor& self, const Tensor& target) {
+  const forward_ad::Pause pause;
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor target_t = forward_ad::tangent_of(target);
+  Tensor result_t;
+  if (self_t.defined() && target_t.defined()) {
+    result_t = _mse_loss_jvp(self_t, target_t, self, target);
+  } else {
+    if (self_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<0>(_mse_loss_backward(self_t.conj(), self, target, {true, false})).conj());
+    }
+    if (target_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<1>(_mse_loss_backward(target_t.conj(), self, target, {false, true})).conj());
+    }
+  }
+  kernels::_mse_loss_(ks, self, target);
+  forward_ad::update_tangent(self, result_t);
+  return self;
+}
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor)
+//   result0: grad_output_t * conj(self - target + (self - target)) + grad_output * conj(2 * self_t)
+//       + grad_output * conj(-2 * target_t)
+//   result1: grad_output_t * conj(target - self + (target - self)) + grad_output * conj(-2 *
+//       self_t) + grad_output * conj(2 * target_t)
+OPLOOM_COLD std::tuple<Tensor, Tensor> _mse_loss_backward_dual(DispatchKeySet ks,
+                                                               const Tensor& grad_output,
+                                                               const Tensor& self,
+                                                               const Tensor& target,
+                                                               std::array<bool, 2> output_mask) {
+  const forward_ad::Pause pause;
+  auto [result0, result1] = kernels::_mse_loss_backward(ks, grad_output, self, target, output_mask);
+  const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor target_t = forward_ad::tangent_of(target);
+  if (result0.defined()) {
+    Tensor result0_t;
+    if (grad_output_t.defined()) {
+      const auto t0 = self - target;
+      forward_ad::add_term(result0_t, grad_output_t * ((t0 + t0).conj()));
+    }
+    if (self_t.defined()) {
+      forward_ad::add_term(result0_t, grad_output * ((2 * self_t).conj()));
+    }
+    if (target_t.defined()) {
+      forward_ad::add_term(result0_t, grad_output * (((-2) * target_t).conj()));
+    }
+    forward_ad::set_tangent(result0, std::move(result0_t));
+  }
+  if (result1.defined()) {
+    Tensor result1_t;
+    if (grad_output_t.defined()) {
+      const auto t0 = target - self;
+      forward_ad::add_term(result1_t, grad_output_t * ((t0 + t0).conj()));
+    }
+    if (self_t.defined()) {
+      forward_ad::add_term(result1_t, grad_output * (((-2) * self_t).conj()));
+    }
+    if (target_t.defined()) {
+      forward_ad::add_term(result1_t, grad_output * ((2 * target_t).conj()));
+    }
+    forward_ad::set_tangent(result1, std::move(result1_t));
+  }
+  return {std::move(result0), std::move(result1)};
+}
+
+// _mse_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+//   result: self_tangent_t * (self - target + (self - target)) + target_tangent_t * (target - self
+//       + (target - self)) + self_t * (2 * self_tangent + -2 * target_tangent) + target_t * (-2 *
+//       self_tangent + 2 * target_tangent)
+OPLOOM_COLD Tensor _mse_loss_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
+                                      const Tensor& target_tangent, const Tensor& self,
+                                      const Tensor& target) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_mse_loss_jvp(ks, self_tangent, target_tangent, self, target);
+  const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
+  const Tensor target_tangent_t = forward_ad::tangent_of(target_tangent);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor target_t = forward_ad::tangent_of(target);
+  Tensor result_t;
+  if (self_tangent_t.defined()) {
+    const auto t0 = self - target;
+    forward_ad::add_term(result_t, self_tangent_t * (t0 + t0));
+  }
+  if (target_tangent_t.defined()) {
+    const auto t0 = target - self;
+    forward_ad::add_term(result_t, target_tangent_t * (t0 + t0));
+  }
+  if (self_t.defined()) {
+    forward_ad::add_term(result_t, self_t * ((2 * self_tangent) + ((-2) * target_tangent)));
+  }
+  if (target_t.defined()) {
+    forward_ad::add_term(result_t, target_t * (((-2) * self_tangent) + (2 * target_tangent)));
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 //   result: _smooth_l1_loss_jvp(self_t, target_t, self, target, beta)
 OPLOOM_COLD Tensor _smooth_l1_loss_dual(DispatchKeySet ks, const Tensor& self, const Tensor& target,
@@ -3176,6 +3387,127 @@ Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor&
   return result;
 }
 
+// _mse_loss(Tensor self, Tensor target) -> Tensor
+Tensor _mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, target)) {
+    return _mse_loss_dual(ks, self, target);
+  }
+  if (!compute_requires_grad(self, target)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_mse_loss::table(ks & c10::after_autograd_keyset, self, target);
+  }
+  auto grad_fn = make_node<MseLossBackward0>();
+  collect_edges(*grad_fn, self, target);
+  grad_fn->self_.save_input(self);
+  grad_fn->target_.save_input(target);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_mse_loss::table(ks & c10::after_autograd_keyset, self, target);
+  }();
+  set_history(result, std::move(grad_fn));
+  return result;
+}
+
+// _mse_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
+Tensor& _mse_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self, target)) {
+    return _mse_loss__dual(ks, self, target);
+  }
+  const bool requires_grad = compute_requires_grad(self, target);
+  check_inplace(self, requires_grad);
+  c10::intrusive_ptr<MseLossBackward0> grad_fn;
+  if (requires_grad) {
+    grad_fn = make_node<MseLossBackward0>();
+    collect_edges(*grad_fn, self, target);
+    grad_fn->self_ = save_copy(self);
+    grad_fn->target_ = save_beside(target, self);
+  }
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_mse_loss_::table(ks & c10::after_autograd_keyset, self, target);
+  }
+  increment_version(self);
+  if (grad_fn) {
+    rebase_history(self, std::move(grad_fn));
+  }
+  return self;
+}
+
+// _mse_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& _mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, Tensor& out) {
+  check_out_requires_grad("_mse_loss", self, target, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_mse_loss_out::table(ks & c10::after_autograd_keyset, self, target, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor)
+std::tuple<Tensor, Tensor> _mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
+                                              const Tensor& self, const Tensor& target,
+                                              std::array<bool, 2> output_mask) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, target)) {
+    return _mse_loss_backward_dual(ks, grad_output, self, target, output_mask);
+  }
+  if (!compute_requires_grad(grad_output, self, target)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self, target,
+                                           output_mask);
+  }
+  auto grad_fn = make_node<MseLossBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self, target);
+  if (grad_fn->should_compute_output(0)) grad_fn->self_.save_input(self);
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
+  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+    grad_fn->grad_output_.save_input(grad_output);
+  }
+  auto [result0, result1] = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_mse_loss_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                           target, output_mask);
+  }();
+  set_history(result0, grad_fn);
+  set_history(result1, std::move(grad_fn));
+  return {std::move(result0), std::move(result1)};
+}
+
+// _mse_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+Tensor _mse_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
+                     const Tensor& self, const Tensor& target) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(self_tangent, target_tangent, self, target)) {
+    return _mse_loss_jvp_dual(ks, self_tangent, target_tangent, self, target);
+  }
+  if (!compute_requires_grad(self_tangent, target_tangent, self, target)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_mse_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                      self, target);
+  }
+  auto grad_fn = make_node<MseLossJvpBackward0>();
+  collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->self_.save_input(self);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
+    grad_fn->target_.save_input(target);
+  }
+  if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
+    grad_fn->self_tangent_.save_input(self_tangent);
+  }
+  if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
+    grad_fn->target_tangent_.save_input(target_tangent);
+  }
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_mse_loss_jvp::table(ks & c10::after_autograd_keyset, self_tangent, target_tangent,
+                                      self, target);
+  }();
+  set_history(result, std::move(grad_fn));
+  return result;
+}
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, double beta) {
   if (forward_ad::is_on() && forward_ad::any_tangent(self, target)) {
@@ -3324,6 +3656,18 @@ Tensor& huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& targ
     AutoDispatchBelowAutograd guard;
     _ops::huber_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, delta,
                                 out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction,
+                     Tensor& out) {
+  check_out_requires_grad("mse_loss", self, target, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::mse_loss_out::table(ks & c10::after_autograd_keyset, self, target, reduction, out);
   }
   increment_version(out);
   return out;

@@ -499,6 +499,61 @@ struct L1LossJvpBackward0 final : BuiltinNode {
   SavedTensor target_;
 };
 
+// _mse_loss(Tensor self, Tensor target) -> Tensor
+//   self, target: _mse_loss_backward(grad, self, target, grad_input_mask)
+struct MseLossBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "MseLossBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+};
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor)
+//   grad_output: grads[0] * (self - target + (self - target)) + grads[1] * (target - self + (target
+//       - self))
+//   self: 2 * (conj(grads[0]) * grad_output) + -2 * (conj(grads[1]) * grad_output)
+//   target: -2 * (conj(grads[0]) * grad_output) + 2 * (conj(grads[1]) * grad_output)
+struct MseLossBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "MseLossBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+    grad_output_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+  SavedTensor grad_output_;
+};
+
+// _mse_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+//   self_tangent: grad * conj(self - target + (self - target))
+//   target_tangent: grad * conj(target - self + (target - self))
+//   self: grad * conj(2 * self_tangent + -2 * target_tangent)
+//   target: grad * conj(-2 * self_tangent + 2 * target_tangent)
+struct MseLossJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "MseLossJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    target_.reset_data();
+    self_tangent_.reset_data();
+    target_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor target_;
+  SavedTensor self_tangent_;
+  SavedTensor target_tangent_;
+};
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 //   self, target: _smooth_l1_loss_backward(grad, self, target, beta, grad_input_mask)
 struct SmoothL1LossBackward0 final : BuiltinNode {

@@ -94,6 +94,14 @@ std::tuple<Tensor, Tensor> _l1_loss_backward(DispatchKeySet ks, const Tensor& gr
                                              std::array<bool, 2> output_mask);
 Tensor _l1_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
                     const Tensor& self, const Tensor& target);
+Tensor _mse_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target);
+Tensor& _mse_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target);
+Tensor& _mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, Tensor& out);
+std::tuple<Tensor, Tensor> _mse_loss_backward(DispatchKeySet ks, const Tensor& grad_output,
+                                              const Tensor& self, const Tensor& target,
+                                              std::array<bool, 2> output_mask);
+Tensor _mse_loss_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
+                     const Tensor& self, const Tensor& target);
 Tensor _smooth_l1_loss(DispatchKeySet ks, const Tensor& self, const Tensor& target, double beta);
 Tensor& _smooth_l1_loss_(DispatchKeySet ks, Tensor& self, const Tensor& target, double beta);
 Tensor& _smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
@@ -109,6 +117,8 @@ Tensor& binary_cross_entropy_out(DispatchKeySet ks, const Tensor& self, const Te
                                  Tensor& out);
 Tensor& huber_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                        int64_t reduction, double delta, Tensor& out);
+Tensor& mse_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target, int64_t reduction,
+                     Tensor& out);
 Tensor& smooth_l1_loss_out(DispatchKeySet ks, const Tensor& self, const Tensor& target,
                            int64_t reduction, double beta, Tensor& out);
 

@@ -616,6 +616,80 @@ struct _l1_loss_jvp_op {
   }
 };
 
+// _mse_loss(Tensor self, Tensor target) -> Tensor: (self - target) * (self - target)
+template <typename T>
+struct _mse_loss_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 2;
+  using V = Vec<T>;
+  explicit _mse_loss_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
+    const auto t0 = self - target;
+    return t0 * t0;
+  }
+};
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor): grad_output * conj(self - target + (self - target)), grad_output *
+//     conj(target - self + (target - self))
+template <typename T>
+struct _mse_loss_backward_op {
+  static constexpr int kOutputs = 2;
+  static constexpr int kInputs = 3;
+  using V = Vec<T>;
+  explicit _mse_loss_backward_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
+    const auto t0 = self - target;
+    const auto t4 = target - self;
+    return std::array<V, 2>{grad_output * conj(t0 + t0), grad_output * conj(t4 + t4)};
+  }
+};
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor), output 0 alone
+template <typename T>
+struct _mse_loss_backward_0_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 3;
+  using V = Vec<T>;
+  explicit _mse_loss_backward_0_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
+    const auto t0 = self - target;
+    return grad_output * conj(t0 + t0);
+  }
+};
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor), output 1 alone
+template <typename T>
+struct _mse_loss_backward_1_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 3;
+  using V = Vec<T>;
+  explicit _mse_loss_backward_1_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
+    const auto t4 = target - self;
+    return grad_output * conj(t4 + t4);
+  }
+};
+
+// _mse_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor:
+//     self_tangent * (self - target + (self - target)) + target_tangent * (target - self + (target
+//     - self))
+template <typename T>
+struct _mse_loss_jvp_op {
+  static constexpr int kOutputs = 1;
+  static constexpr int kInputs = 4;
+  using V = Vec<T>;
+  explicit _mse_loss_jvp_op(const Scalar*) {}
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+                                       const V& self, const V& target) const {
+    const auto t0 = self - target;
+    const auto t3 = target - self;
+    return (self_tangent * (t0 + t0)) + (target_tangent * (t3 + t3));
+  }
+};
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor: abs(self - target) < beta ?
 //     0.5 * (self - target) * (self - target) / beta : abs(self - target) - 0.5 * beta
 template <typename T>
@@ -753,6 +827,11 @@ OPLOOM_REGISTER_DISPATCH(_l1_loss_backward_stub, &floating_kernel<_l1_loss_backw
 OPLOOM_REGISTER_DISPATCH(_l1_loss_backward_0_stub, &floating_kernel<_l1_loss_backward_0_op>);
 OPLOOM_REGISTER_DISPATCH(_l1_loss_backward_1_stub, &floating_kernel<_l1_loss_backward_1_op>);
 OPLOOM_REGISTER_DISPATCH(_l1_loss_jvp_stub, &floating_kernel<_l1_loss_jvp_op>);
+OPLOOM_REGISTER_DISPATCH(_mse_loss_stub, &any_kernel<_mse_loss_op>);
+OPLOOM_REGISTER_DISPATCH(_mse_loss_backward_stub, &complex_kernel<_mse_loss_backward_op>);
+OPLOOM_REGISTER_DISPATCH(_mse_loss_backward_0_stub, &complex_kernel<_mse_loss_backward_0_op>);
+OPLOOM_REGISTER_DISPATCH(_mse_loss_backward_1_stub, &complex_kernel<_mse_loss_backward_1_op>);
+OPLOOM_REGISTER_DISPATCH(_mse_loss_jvp_stub, &complex_kernel<_mse_loss_jvp_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_stub, &floating_kernel<_smooth_l1_loss_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_backward_stub, &floating_kernel<_smooth_l1_loss_backward_op>);
 OPLOOM_REGISTER_DISPATCH(_smooth_l1_loss_backward_0_stub, &floating_kernel<_smooth_l1_loss_backward_0_op>);

@@ -102,8 +102,6 @@ template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tens
                                         Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&, const Scalar&,
                                         const Scalar&, Tensor&)>;
-template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&, int64_t,
-                                        Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const std::optional<Tensor>&,
                                         Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const std::optional<Tensor>&,
@@ -275,7 +273,6 @@ template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tenso
                                        const Tensor&, const Tensor&)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                                        double)>;
-template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tensor&, int64_t)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&,
                                        const std::optional<Tensor>&, int64_t)>;

@@ -6,8 +6,6 @@
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/LossKernels.h>
 #include <generated/native/cross_entropy_loss.h>
-#include <generated/native/mse_loss.h>
-#include <generated/native/mse_loss_backward.h>
 #include <generated/native/nll_loss.h>
 #include <generated/native/nll_loss2d.h>
 #include <generated/native/nll_loss2d_backward.h>
@@ -16,8 +14,6 @@
 #include <generated/native/nll_loss_forward.h>
 #include <generated/native/nll_loss_nd.h>
 #include <generated/ops/cross_entropy_loss.h>
-#include <generated/ops/mse_loss.h>
-#include <generated/ops/mse_loss_backward.h>
 #include <generated/ops/nll_loss.h>
 #include <generated/ops/nll_loss2d.h>
 #include <generated/ops/nll_loss2d_backward.h>
@@ -48,111 +44,6 @@ Tensor _ops::cross_entropy_loss::call(const Tensor& self, const Tensor& target,
                                       int64_t ignore_index, double label_smoothing) {
   return table(dispatch_keys(self, target, weight), self, target, weight, reduction, ignore_index,
                label_smoothing);
-}
-
-// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-namespace {
-Tensor mse_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, int64_t reduction) {
-  native::structured_mse_loss_out kernel;
-  native::FreshOutputs<1> outputs("mse_loss", kernel);
-  kernel.meta(self, target, reduction);
-  kernel.impl(self, target, reduction, outputs[0]);
-  return outputs.take(0);
-}
-Tensor mse_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, int64_t reduction) {
-  meta::structured_mse_loss kernel;
-  native::FreshOutputs<1> outputs("mse_loss", kernel);
-  native::check_one_device("mse_loss", self, target);
-  kernel.meta(self, target, reduction);
-  return outputs.take(0);
-}
-}  // namespace
-constinit OperatorTable<_ops::mse_loss::schema> _ops::mse_loss::table(
-    kernels_of<_ops::mse_loss>,
-    {
-        {DispatchKey::CPU, &mse_loss_CPU},
-        {DispatchKey::Meta, &mse_loss_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mse_loss, Sees::CallsWithHistory},
-    });
-Tensor _ops::mse_loss::call(const Tensor& self, const Tensor& target, int64_t reduction) {
-  return table(dispatch_keys_with_history(table, self, target), self, target, reduction);
-}
-
-// mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
-namespace {
-Tensor& mse_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target,
-                         int64_t reduction, Tensor& out) {
-  native::structured_mse_loss_out kernel;
-  native::GivenOutputs<1> outputs("mse_loss", kernel, out);
-  outputs.reads(self, target);
-  kernel.meta(self, target, reduction);
-  kernel.impl(self, target, reduction, outputs[0]);
-  outputs.finish();
-  return out;
-}
-Tensor& mse_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target,
-                          int64_t reduction, Tensor& out) {
-  meta::structured_mse_loss kernel;
-  native::GivenOutputs<1> outputs("mse_loss", kernel, out);
-  native::check_one_device("mse_loss", self, target);
-  kernel.meta(self, target, reduction);
-  outputs.finish();
-  return out;
-}
-}  // namespace
-constinit OperatorTable<_ops::mse_loss_out::schema> _ops::mse_loss_out::table(
-    kernels_of<_ops::mse_loss_out>,
-    {
-        {DispatchKey::CPU, &mse_loss_out_CPU},
-        {DispatchKey::Meta, &mse_loss_out_Meta},
-        {DispatchKey::Autograd, &autograd::kernels::mse_loss_out},
-    });
-Tensor& _ops::mse_loss_out::call(const Tensor& self, const Tensor& target, int64_t reduction,
-                                 Tensor& out) {
-  return table(dispatch_keys(self, target, out), self, target, reduction, out);
-}
-
-// mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-namespace {
-Tensor mse_loss_backward_composite(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
-                                   const Tensor& target, int64_t reduction) {
-  return native::mse_loss_backward(grad_output, self, target, reduction);
-}
-}  // namespace
-constinit OperatorTable<_ops::mse_loss_backward::schema> _ops::mse_loss_backward::table(
-    kernels_of<_ops::mse_loss_backward>,
-    every_backend(&mse_loss_backward_composite),
-    {
-        {DispatchKey::Autograd, &autograd::kernels::mse_loss_backward, Sees::CallsWithHistory},
-    });
-Tensor _ops::mse_loss_backward::call(const Tensor& grad_output, const Tensor& self,
-                                     const Tensor& target, int64_t reduction) {
-  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
-               target, reduction);
-}
-
-// mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
-//     Tensor(a!) out) -> Tensor(a!)
-namespace {
-Tensor& mse_loss_backward_grad_input_composite(DispatchKeySet, const Tensor& grad_output,
-                                               const Tensor& self, const Tensor& target,
-                                               int64_t reduction, Tensor& out) {
-  const Tensor result = _ops::mse_loss_backward::call(grad_output, self, target, reduction);
-  return native::assign_out(out, result, "mse_loss_backward");
-}
-}  // namespace
-constinit OperatorTable<_ops::mse_loss_backward_grad_input::schema>
-    _ops::mse_loss_backward_grad_input::table(
-    kernels_of<_ops::mse_loss_backward_grad_input>,
-    every_backend(&mse_loss_backward_grad_input_composite),
-    {
-        {DispatchKey::Autograd, &autograd::kernels::mse_loss_backward_grad_input},
-    });
-Tensor& _ops::mse_loss_backward_grad_input::call(const Tensor& grad_output, const Tensor& self,
-                                                 const Tensor& target, int64_t reduction,
-                                                 Tensor& out) {
-  return table(dispatch_keys(grad_output, self, target, out), grad_output, self, target, reduction,
-               out);
 }
 
 // nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
@@ -602,10 +493,6 @@ ArrayRef<OperatorTableBase*> operators_of_Loss();
 ArrayRef<OperatorTableBase*> operators_of_Loss() {
   static constinit OperatorTableBase* const operators[] = {
       &_ops::cross_entropy_loss::table,
-      &_ops::mse_loss::table,
-      &_ops::mse_loss_out::table,
-      &_ops::mse_loss_backward::table,
-      &_ops::mse_loss_backward_grad_input::table,
       &_ops::nll_loss::table,
       &_ops::nll_loss_out::table,
       &_ops::nll_loss2d::table,

@@ -28,6 +28,9 @@
 #include <generated/native/_l1_loss.h>
 #include <generated/native/_l1_loss_backward.h>
 #include <generated/native/_l1_loss_jvp.h>
+#include <generated/native/_mse_loss.h>
+#include <generated/native/_mse_loss_backward.h>
+#include <generated/native/_mse_loss_jvp.h>
 #include <generated/native/_smooth_l1_loss.h>
 #include <generated/native/_smooth_l1_loss_backward.h>
 #include <generated/native/_smooth_l1_loss_jvp.h>
@@ -36,6 +39,7 @@
 #include <generated/native/huber_loss.h>
 #include <generated/native/kl_div.h>
 #include <generated/native/l1_loss.h>
+#include <generated/native/mse_loss.h>
 #include <generated/native/smooth_l1_loss.h>
 #include <generated/ops/_binary_cross_entropy.h>
 #include <generated/ops/_binary_cross_entropy_backward.h>
@@ -58,6 +62,9 @@
 #include <generated/ops/_l1_loss.h>
 #include <generated/ops/_l1_loss_backward.h>
 #include <generated/ops/_l1_loss_jvp.h>
+#include <generated/ops/_mse_loss.h>
+#include <generated/ops/_mse_loss_backward.h>
+#include <generated/ops/_mse_loss_jvp.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/_smooth_l1_loss_backward.h>
 #include <generated/ops/_smooth_l1_loss_jvp.h>
@@ -66,6 +73,7 @@
 #include <generated/ops/huber_loss.h>
 #include <generated/ops/kl_div.h>
 #include <generated/ops/l1_loss.h>
+#include <generated/ops/mse_loss.h>
 #include <generated/ops/smooth_l1_loss.h>
 #include <generated/stubs/PointwiseLoss.h>
 
@@ -1480,6 +1488,182 @@ Tensor _ops::_l1_loss_jvp::call(const Tensor& self_tangent, const Tensor& target
                self_tangent, target_tangent, self, target);
 }
 
+// _mse_loss(Tensor self, Tensor target) -> Tensor
+namespace meta {
+void structured__mse_loss::meta(const Tensor& self, const Tensor& target) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self, &target},
+      {native::ExpressionTraits::Promotion::Same, /*integers=*/true, /*complex=*/true});
+}
+}  // namespace meta
+namespace native {
+void structured__mse_loss_out::impl(const Tensor& self, const Tensor& target, const Tensor& out) {
+  const ExpressionKernel* kernel = _mse_loss_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor _mse_loss_CPU(DispatchKeySet, const Tensor& self, const Tensor& target) {
+  native::structured__mse_loss_out kernel;
+  native::FreshOutputs<1> outputs("_mse_loss", kernel);
+  kernel.meta(self, target);
+  kernel.impl(self, target, outputs[0]);
+  return outputs.take(0);
+}
+Tensor _mse_loss_Meta(DispatchKeySet, const Tensor& self, const Tensor& target) {
+  meta::structured__mse_loss kernel;
+  native::FreshOutputs<1> outputs("_mse_loss", kernel);
+  kernel.meta(self, target);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::_mse_loss::schema> _ops::_mse_loss::table(
+    kernels_of<_ops::_mse_loss>,
+    {
+        {DispatchKey::CPU, &_mse_loss_CPU},
+        {DispatchKey::CUDA, &_mse_loss_CPU},
+        {DispatchKey::Meta, &_mse_loss_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_mse_loss, Sees::CallsWithHistory},
+    });
+Tensor _ops::_mse_loss::call(const Tensor& self, const Tensor& target) {
+  return table(dispatch_keys_with_history(table, self, target), self, target);
+}
+
+// _mse_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
+namespace {
+Tensor& _mse_loss__CPU(DispatchKeySet, Tensor& self, const Tensor& target) {
+  native::structured__mse_loss_out kernel;
+  native::InplaceOutput outputs("_mse_loss_", kernel, self);
+  kernel.meta(self, target);
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
+  return self;
+}
+Tensor& _mse_loss__Meta(DispatchKeySet, Tensor& self, const Tensor& target) {
+  meta::structured__mse_loss kernel;
+  native::InplaceOutput outputs("_mse_loss_", kernel, self);
+  kernel.meta(self, target);
+  outputs.finish();
+  return self;
+}
+}  // namespace
+constinit OperatorTable<_ops::_mse_loss_::schema> _ops::_mse_loss_::table(
+    kernels_of<_ops::_mse_loss_>,
+    {
+        {DispatchKey::CPU, &_mse_loss__CPU},
+        {DispatchKey::CUDA, &_mse_loss__CPU},
+        {DispatchKey::Meta, &_mse_loss__Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_mse_loss_},
+    });
+Tensor& _ops::_mse_loss_::call(Tensor& self, const Tensor& target) {
+  return table(dispatch_keys(self, target), self, target);
+}
+
+// _mse_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& _mse_loss_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
+  native::structured__mse_loss_out kernel;
+  native::GivenOutputs<1> outputs("_mse_loss", kernel, out);
+  kernel.meta(self, target);
+  kernel.impl(self, target, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& _mse_loss_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& target, Tensor& out) {
+  meta::structured__mse_loss kernel;
+  native::GivenOutputs<1> outputs("_mse_loss", kernel, out);
+  kernel.meta(self, target);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::_mse_loss_out::schema> _ops::_mse_loss_out::table(
+    kernels_of<_ops::_mse_loss_out>,
+    {
+        {DispatchKey::CPU, &_mse_loss_out_CPU},
+        {DispatchKey::CUDA, &_mse_loss_out_CPU},
+        {DispatchKey::Meta, &_mse_loss_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_mse_loss_out},
+    });
+Tensor& _ops::_mse_loss_out::call(const Tensor& self, const Tensor& target, Tensor& out) {
+  return table(dispatch_keys(self, target, out), self, target, out);
+}
+
+// _mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, bool[2] output_mask) ->
+//     (Tensor, Tensor)
+namespace native {
+std::tuple<Tensor, Tensor> _mse_loss_backward(const Tensor& grad_output, const Tensor& self,
+                                              const Tensor& target,
+                                              std::array<bool, 2> output_mask) {
+  Tensor result0, result1;
+  if (output_mask[0] && !output_mask[1]) {
+    compute_expression(
+        "_mse_loss_backward", grad_output.is_meta() ? nullptr : _mse_loss_backward_0_stub.get(grad_output.device().type()), {&result0}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  } else if (output_mask[1] && !output_mask[0]) {
+    compute_expression(
+        "_mse_loss_backward", grad_output.is_meta() ? nullptr : _mse_loss_backward_1_stub.get(grad_output.device().type()), {&result1}, {&grad_output, &self, &target}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  } else {
+    compute_expression(
+        "_mse_loss_backward",
+        grad_output.is_meta() ? nullptr : _mse_loss_backward_stub.get(grad_output.device().type()),
+        {&result0, &result1}, {&grad_output, &self, &target}, nullptr,
+        {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  }
+  return {result0, result1};
+}
+}  // namespace native
+namespace {
+std::tuple<Tensor, Tensor> _mse_loss_backward_composite(DispatchKeySet, const Tensor& grad_output,
+                                                        const Tensor& self, const Tensor& target,
+                                                        std::array<bool, 2> output_mask) {
+  return native::_mse_loss_backward(grad_output, self, target, output_mask);
+}
+}  // namespace
+constinit OperatorTable<_ops::_mse_loss_backward::schema> _ops::_mse_loss_backward::table(
+    kernels_of<_ops::_mse_loss_backward>,
+    every_backend(&_mse_loss_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_mse_loss_backward, Sees::CallsWithHistory},
+    });
+std::tuple<Tensor, Tensor> _ops::_mse_loss_backward::call(const Tensor& grad_output,
+                                                          const Tensor& self, const Tensor& target,
+                                                          std::array<bool, 2> output_mask) {
+  return table(dispatch_keys_with_history(table, grad_output, self, target), grad_output, self,
+               target, output_mask);
+}
+
+// _mse_loss_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self, Tensor target) -> Tensor
+namespace native {
+Tensor _mse_loss_jvp(const Tensor& self_tangent, const Tensor& target_tangent, const Tensor& self,
+                     const Tensor& target) {
+  Tensor result;
+  compute_expression(
+      "_mse_loss_jvp",
+      self_tangent.is_meta() ? nullptr : _mse_loss_jvp_stub.get(self_tangent.device().type()),
+      {&result}, {&self_tangent, &target_tangent, &self, &target}, nullptr,
+      {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _mse_loss_jvp_composite(DispatchKeySet, const Tensor& self_tangent,
+                               const Tensor& target_tangent, const Tensor& self,
+                               const Tensor& target) {
+  return native::_mse_loss_jvp(self_tangent, target_tangent, self, target);
+}
+}  // namespace
+constinit OperatorTable<_ops::_mse_loss_jvp::schema> _ops::_mse_loss_jvp::table(
+    kernels_of<_ops::_mse_loss_jvp>,
+    every_backend(&_mse_loss_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_mse_loss_jvp, Sees::CallsWithHistory},
+    });
+Tensor _ops::_mse_loss_jvp::call(const Tensor& self_tangent, const Tensor& target_tangent,
+                                 const Tensor& self, const Tensor& target) {
+  return table(dispatch_keys_with_history(table, self_tangent, target_tangent, self, target),
+               self_tangent, target_tangent, self, target);
+}
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 namespace meta {
 void structured__smooth_l1_loss::meta(const Tensor& self, const Tensor& target, double beta) {
@@ -1807,6 +1991,42 @@ Tensor _ops::l1_loss::call(const Tensor& self, const Tensor& target, int64_t red
   return table(dispatch_keys(self, target), self, target, reduction);
 }
 
+// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
+namespace {
+Tensor mse_loss_composite(DispatchKeySet, const Tensor& self, const Tensor& target,
+                          int64_t reduction) {
+  return native::mse_loss(self, target, reduction);
+}
+}  // namespace
+constinit OperatorTable<_ops::mse_loss::schema> _ops::mse_loss::table(
+    kernels_of<_ops::mse_loss>,
+    every_backend(&mse_loss_composite),
+    {
+        {DispatchKey::Autograd, &mse_loss_composite},
+    });
+Tensor _ops::mse_loss::call(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return table(dispatch_keys(self, target), self, target, reduction);
+}
+
+// mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& mse_loss_out_composite(DispatchKeySet, const Tensor& self, const Tensor& target,
+                               int64_t reduction, Tensor& out) {
+  const Tensor result = _ops::mse_loss::call(self, target, reduction);
+  return native::assign_out(out, result, "mse_loss");
+}
+}  // namespace
+constinit OperatorTable<_ops::mse_loss_out::schema> _ops::mse_loss_out::table(
+    kernels_of<_ops::mse_loss_out>,
+    every_backend(&mse_loss_out_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::mse_loss_out},
+    });
+Tensor& _ops::mse_loss_out::call(const Tensor& self, const Tensor& target, int64_t reduction,
+                                 Tensor& out) {
+  return table(dispatch_keys(self, target, out), self, target, reduction, out);
+}
+
 // smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor
 namespace {
 Tensor smooth_l1_loss_composite(DispatchKeySet, const Tensor& self, const Tensor& target,
@@ -1886,6 +2106,11 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::_l1_loss_out::table,
       &_ops::_l1_loss_backward::table,
       &_ops::_l1_loss_jvp::table,
+      &_ops::_mse_loss::table,
+      &_ops::_mse_loss_::table,
+      &_ops::_mse_loss_out::table,
+      &_ops::_mse_loss_backward::table,
+      &_ops::_mse_loss_jvp::table,
       &_ops::_smooth_l1_loss::table,
       &_ops::_smooth_l1_loss_::table,
       &_ops::_smooth_l1_loss_out::table,
@@ -1898,6 +2123,8 @@ ArrayRef<OperatorTableBase*> operators_of_PointwiseLoss() {
       &_ops::huber_loss_out::table,
       &_ops::kl_div::table,
       &_ops::l1_loss::table,
+      &_ops::mse_loss::table,
+      &_ops::mse_loss_out::table,
       &_ops::smooth_l1_loss::table,
       &_ops::smooth_l1_loss_out::table,
   };

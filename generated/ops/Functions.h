@@ -18,6 +18,7 @@
 #include <generated/ops/_log_softmax.h>
 #include <generated/ops/_log_softmax_backward_data.h>
 #include <generated/ops/_logit.h>
+#include <generated/ops/_mse_loss.h>
 #include <generated/ops/_sinc.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/_softmax.h>
@@ -202,7 +203,6 @@
 #include <generated/ops/mm.h>
 #include <generated/ops/movedim.h>
 #include <generated/ops/mse_loss.h>
-#include <generated/ops/mse_loss_backward.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/multiply.h>
 #include <generated/ops/mv.h>

@@ -3,8 +3,6 @@
 // edit. Change native_functions.yaml, then run tools/regenerate.
 #include <aten/python/Generated.h>
 #include <generated/ops/cross_entropy_loss.h>
-#include <generated/ops/mse_loss.h>
-#include <generated/ops/mse_loss_backward.h>
 #include <generated/ops/nll_loss.h>
 #include <generated/ops/nll_loss2d.h>
 #include <generated/ops/nll_loss2d_backward.h>
@@ -31,43 +29,6 @@ PyObject* nn_cross_entropy_loss(PyObject* self, PyObject* const* args, Py_ssize_
   return to_python(call<_ops::cross_entropy_loss>(a.tensor(0), a.tensor(1), a.optional_tensor(2),
                                                   a.integer(3, Reduction::Mean), a.integer(4, -100),
                                                   a.number(5, 0.0)));
-}
-
-// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-// mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
-constexpr SignatureText nn_mse_loss_signatures[] = {
-    {kFunction, "mse_loss(Tensor self, Tensor target, int reduction=Mean, *, Tensor out=None)"},
-};
-PyObject* nn_mse_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  static constinit Parser parser("mse_loss", nn_mse_loss_signatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(3)) {
-    return to_python(call<_ops::mse_loss_out>(a.tensor(0), a.tensor(1),
-                                              a.integer(2, Reduction::Mean), a.mutable_tensor(3)));
-  }
-  return to_python(call<_ops::mse_loss>(a.tensor(0), a.tensor(1), a.integer(2, Reduction::Mean)));
-}
-
-// mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-// mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
-//     Tensor(a!) out) -> Tensor(a!)
-constexpr SignatureText nn_mse_loss_backward_signatures[] = {
-    {kFunction,
-     "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, *, Tensor "
-     "out=None)"},
-};
-PyObject* nn_mse_loss_backward(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
-                               PyObject* kwnames) {
-  static constinit Parser parser("mse_loss_backward", nn_mse_loss_backward_signatures);
-  Arguments a;
-  parser.parse(self, args, nargs, kwnames, a);
-  if (a.given(4)) {
-    return to_python(call<_ops::mse_loss_backward_grad_input>(a.tensor(0), a.tensor(1), a.tensor(2),
-                                                              a.integer(3), a.mutable_tensor(4)));
-  }
-  return to_python(call<_ops::mse_loss_backward>(a.tensor(0), a.tensor(1), a.tensor(2),
-                                                 a.integer(3)));
 }
 
 // nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
@@ -247,17 +208,6 @@ void add_Loss(Generated& out) {
       "numbers ``[n, d1, ...]`` or the probability of each class in ``self``'s shape. "
       "``label_smoothing``\n"
       "mixes the target with the uniform distribution.");
-  out.function("nn", "mse_loss", as_function<nn_mse_loss>,
-      "mse_loss(Tensor self, Tensor target, int reduction=Mean, *, Tensor out=None) -> Tensor\n"
-      "\n"
-      "Squared difference of ``self`` and ``target``, element by element (``reduction`` 0), its "
-      "mean (1)\n"
-      "or its sum (2).");
-  out.function("nn", "mse_loss_backward", as_function<nn_mse_loss_backward>,
-      "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, *, "
-      "Tensor out=None) -> Tensor\n"
-      "\n"
-      "Gradient of ``mse_loss``.");
   out.function("nn", "nll_loss", as_function<nn_nll_loss>,
       "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int "
       "ignore_index=-100, *, Tensor out=None) -> Tensor\n"

@@ -9,12 +9,14 @@
 #include <generated/ops/_kl_div.h>
 #include <generated/ops/_kl_div_log_target.h>
 #include <generated/ops/_l1_loss.h>
+#include <generated/ops/_mse_loss.h>
 #include <generated/ops/_smooth_l1_loss.h>
 #include <generated/ops/binary_cross_entropy.h>
 #include <generated/ops/binary_cross_entropy_with_logits.h>
 #include <generated/ops/huber_loss.h>
 #include <generated/ops/kl_div.h>
 #include <generated/ops/l1_loss.h>
+#include <generated/ops/mse_loss.h>
 #include <generated/ops/smooth_l1_loss.h>
 
 namespace at::inline oploom_v1::python {
@@ -273,6 +275,33 @@ PyObject* nn__l1_loss_(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   return to_python(call<_ops::_l1_loss_>(a.mutable_tensor(0), a.tensor(1)));
 }
 
+// _mse_loss(Tensor self, Tensor target) -> Tensor
+// _mse_loss.out(Tensor self, Tensor target, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText nn__mse_loss_signatures[] = {
+    {kFunction, "_mse_loss(Tensor self, Tensor target, *, Tensor out=None)"},
+};
+PyObject* nn__mse_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("_mse_loss", nn__mse_loss_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(2)) {
+    return to_python(call<_ops::_mse_loss_out>(a.tensor(0), a.tensor(1), a.mutable_tensor(2)));
+  }
+  return to_python(call<_ops::_mse_loss>(a.tensor(0), a.tensor(1)));
+}
+
+// _mse_loss_(Tensor(a!) self, Tensor target) -> Tensor(a!)
+constexpr SignatureText nn__mse_loss__signatures[] = {
+    {kFunction, "_mse_loss_(Tensor self, Tensor target)"},
+};
+PyObject* nn__mse_loss_(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                        PyObject* kwnames) {
+  static constinit Parser parser("_mse_loss_", nn__mse_loss__signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  return to_python(call<_ops::_mse_loss_>(a.mutable_tensor(0), a.tensor(1)));
+}
+
 // _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 // _smooth_l1_loss.out(Tensor self, Tensor target, float beta, *, Tensor(a!) out) -> Tensor(a!)
 constexpr SignatureText nn__smooth_l1_loss_signatures[] = {
@@ -357,6 +386,22 @@ PyObject* nn_l1_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   return to_python(call<_ops::l1_loss>(a.tensor(0), a.tensor(1), a.integer(2, Reduction::Mean)));
+}
+
+// mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
+// mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText nn_mse_loss_signatures[] = {
+    {kFunction, "mse_loss(Tensor self, Tensor target, int reduction=Mean, *, Tensor out=None)"},
+};
+PyObject* nn_mse_loss(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  static constinit Parser parser("mse_loss", nn_mse_loss_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::mse_loss_out>(a.tensor(0), a.tensor(1),
+                                              a.integer(2, Reduction::Mean), a.mutable_tensor(3)));
+  }
+  return to_python(call<_ops::mse_loss>(a.tensor(0), a.tensor(1), a.integer(2, Reduction::Mean)));
 }
 
 // smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor
@@ -461,6 +506,14 @@ void add_PointwiseLoss(Generated& out) {
       "_l1_loss_(Tensor self, Tensor target) -> Tensor\n"
       "\n"
       "Writes the result of ``_l1_loss`` into ``self``.");
+  out.function("nn", "_mse_loss", as_function<nn__mse_loss>,
+      "_mse_loss(Tensor self, Tensor target, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "The loss of each element; ``mse_loss`` reduces them.");
+  out.function("nn", "_mse_loss_", as_function<nn__mse_loss_>,
+      "_mse_loss_(Tensor self, Tensor target) -> Tensor\n"
+      "\n"
+      "Writes the result of ``_mse_loss`` into ``self``.");
   out.function("nn", "_smooth_l1_loss", as_function<nn__smooth_l1_loss>,
       "_smooth_l1_loss(Tensor self, Tensor target, float beta, *, Tensor out=None) -> Tensor\n"
       "\n"
@@ -492,6 +545,12 @@ void add_PointwiseLoss(Generated& out) {
       "The magnitude of the difference of ``self`` and ``target``. ``reduction`` 0 gives the "
       "loss of\n"
       "each element, 1 their mean, 2 their sum.");
+  out.function("nn", "mse_loss", as_function<nn_mse_loss>,
+      "mse_loss(Tensor self, Tensor target, int reduction=Mean, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "Squared difference of ``self`` and ``target``, element by element (``reduction`` 0), its "
+      "mean (1)\n"
+      "or its sum (2).");
   out.function("nn", "smooth_l1_loss", as_function<nn_smooth_l1_loss>,
       "smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor "
       "out=None) -> Tensor\n"

@@ -46,56 +46,6 @@ class TestCrossEntropyLoss(OperatorTests):
     test_inplace = None
     test_shape = None
 
-# mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
-class TestMseLoss(OperatorTests):
-    op = Operator(
-        name='mse_loss',
-        base='mse_loss',
-        parameters=(
-            Parameter('self', 'Tensor'),
-            Parameter('target', 'Tensor'),
-            Parameter('reduction', 'int'),
-        ),
-        record={'numpy': '[lambda x: x, np.mean, np.sum][reduction]((self - target) ** 2)',
-         'dtypes': 'floating',
-         'samples': [{'self': [3, 4], 'target': [3, 4]},
-                     {'self': [3, 4], 'target': [3, 4], 'reduction': 0},
-                     {'self': [3, 4], 'target': [4], 'reduction': 2},
-                     {'self': [3, 4], 'target': [4]},
-                     {'self': [3, 1], 'target': [4]}],
-         'errors': [{'args': {'self': [3], 'target': [4]}, 'message': 'broadcast'}]},
-        differentiable=('self', 'target'),
-    )
-    defaults = {'reduction': 1}
-    test_forward_inplace = None
-    test_inplace = None
-    test_shape = None
-
-# mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor
-class TestMseLossBackward(OperatorTests):
-    op = Operator(
-        name='mse_loss_backward',
-        base='mse_loss_backward',
-        parameters=(
-            Parameter('grad_output', 'Tensor'),
-            Parameter('self', 'Tensor'),
-            Parameter('target', 'Tensor'),
-            Parameter('reduction', 'int'),
-        ),
-        record={'numpy': 'grad_output * 2 * (self - target) / ((self - target).size if reduction == 1 '
-                  'else 1)',
-         'dtypes': 'floating',
-         'samples': [{'grad_output': [], 'self': [3, 4], 'target': [3, 4], 'reduction': 1},
-                     {'grad_output': [], 'self': [4], 'target': [3, 1], 'reduction': 1},
-                     {'grad_output': [3, 4], 'self': [3, 4], 'target': [3, 4], 'reduction': 0}]},
-        differentiable=('grad_output', 'self', 'target'),
-    )
-    defaults = {}
-    test_forward_inplace = None
-    test_inplace = None
-    test_shape = None
-    test_errors = None
-
 # nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 #     ignore_index=-100) -> Tensor
 class TestNllLoss(OperatorTests):

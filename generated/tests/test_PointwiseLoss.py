@@ -181,6 +181,26 @@ class TestL1Loss(OperatorTests):
     test_shape = None
     test_errors = None
 
+# _mse_loss(Tensor self, Tensor target) -> Tensor
+class TestMseLoss(OperatorTests):
+    op = Operator(
+        name='_mse_loss',
+        base='_mse_loss',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('target', 'Tensor'),
+        ),
+        record={'numpy': '(self - target) ** 2',
+         'dtypes': 'floating',
+         'samples': [{'self': [3, 4], 'target': [3, 4]}, {'self': [3, 1], 'target': [4]}]},
+        pointwise=True,
+        inplace=True,
+        differentiable=('self', 'target'),
+    )
+    defaults = {}
+    test_shape = None
+    test_errors = None
+
 # _smooth_l1_loss(Tensor self, Tensor target, float beta) -> Tensor
 class TestSmoothL1Loss(OperatorTests):
     op = Operator(
@@ -363,6 +383,31 @@ class TestL1Loss(OperatorTests):
     defaults = {'reduction': 1}
     test_forward_inplace = None
     test_out = None
+    test_inplace = None
+    test_shape = None
+
+# mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor
+class TestMseLoss(OperatorTests):
+    op = Operator(
+        name='mse_loss',
+        base='mse_loss',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('target', 'Tensor'),
+            Parameter('reduction', 'int'),
+        ),
+        record={'numpy': '[lambda x: x, np.mean, np.sum][reduction]((self - target) ** 2)',
+         'dtypes': 'floating',
+         'samples': [{'self': [3, 4], 'target': [3, 4]},
+                     {'self': [3, 4], 'target': [3, 4], 'reduction': 0},
+                     {'self': [3, 4], 'target': [4], 'reduction': 2},
+                     {'self': [3, 4], 'target': [4]},
+                     {'self': [3, 1], 'target': [4]}],
+         'errors': [{'args': {'self': [3], 'target': [4]}, 'message': 'broadcast'}]},
+        differentiable=('self', 'target'),
+    )
+    defaults = {'reduction': 1}
+    test_forward_inplace = None
     test_inplace = None
     test_shape = None
 

@@ -15,15 +15,6 @@ static_assert(Alone<Tensor(const Tensor&, const Tensor&, const std::optional<Ten
     "ignore_index, double label_smoothing)', and no other function there may have its name");
 #endif
 
-#ifdef OPLOOM_NATIVE_mse_loss_backward
-static_assert(Alone<Tensor(const Tensor&, const Tensor&, const Tensor&,
-                    int64_t)>::check(&mse_loss_backward, 0),
-    "mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> "
-    "Tensor: at::native::mse_loss_backward must be 'Tensor mse_loss_backward(const Tensor& "
-    "grad_output, const Tensor& self, const Tensor& target, int64_t reduction)', and no other "
-    "function there may have its name");
-#endif
-
 #ifdef OPLOOM_NATIVE_nll_loss
 static_assert(Alone<Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&, int64_t,
                     int64_t)>::check(&nll_loss, 0),

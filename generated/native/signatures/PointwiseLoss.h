@@ -49,6 +49,13 @@ static_assert(Alone<Tensor(const Tensor&, const Tensor&, int64_t)>::check(&l1_lo
     "and no other function there may have its name");
 #endif
 
+#ifdef OPLOOM_NATIVE_mse_loss
+static_assert(Alone<Tensor(const Tensor&, const Tensor&, int64_t)>::check(&mse_loss, 0),
+    "mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor: at::native::mse_loss "
+    "must be 'Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction)', "
+    "and no other function there may have its name");
+#endif
+
 #ifdef OPLOOM_NATIVE_smooth_l1_loss
 static_assert(Alone<Tensor(const Tensor&, const Tensor&, int64_t,
                     double)>::check(&smooth_l1_loss, 0),
