@@ -29,9 +29,9 @@ struct Blocks {
 constexpr int64_t kGrain = 8192;
 // Columns that are worked on together; a tile of them is to stay in the second-level cache.
 constexpr int64_t kTile = 128;
-// Rows of as many elements are kept in registers.
+// Rows of as many elements are kept in registers or on the stack.
 template <typename T>
-constexpr int64_t kShort = 4 * Lanes<T>::kSize;
+constexpr int64_t kShort = 16 * Lanes<T>::kSize;
 
 // y[i] = f(x[i]) for a number or some of them.
 template <typename T, typename F>
@@ -61,7 +61,7 @@ OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
   // Behind the end of the row is the first element again: exponentials that underflow would take
   // the processor long.
   const V first(x[0]);
-  V value[4];
+  V value[16];
   V max = first, sum(T(0));
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
     value[i / L::kSize] = lanes.with(lanes.load(x + i), first);
@@ -122,7 +122,7 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows) {
   }
   // Logarithms are taken together.
   using L = Lanes<T>;
-  constexpr int64_t kTogether = 64;
+  constexpr int64_t kTogether = 16;
   T sums[kTogether];
   alignas(64) T values[kTogether][kShort<T>];
   for (; rows > 0; rows -= kTogether, x += kTogether * n, y += kTogether * n) {

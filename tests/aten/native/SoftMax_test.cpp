@@ -96,7 +96,7 @@ TEST(SoftMax, SpecialValues) {
 // Short rows, whose ends are filled up: what is not finite, and what is far below zero.
 TEST(SoftMax, SpecialValuesAtEveryPlace) {
   constexpr double inf = std::numeric_limits<double>::infinity();
-  for (int64_t n : {1, 3, 8, 9, 17, 40, 70}) {
+  for (int64_t n : {1, 3, 8, 9, 17, 40, 70, 129, 250, 257, 300}) {
     for (int64_t place = 0; place < n; ++place) {
       for (at::ScalarType dtype : {at::kFloat, at::kDouble}) {
         Tensor t = at::full({3, n}, -1e30, dtype);
@@ -121,7 +121,7 @@ TEST(SoftMax, SpecialValuesAtEveryPlace) {
 TEST(SoftMax, NaNsAtEveryPlace) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (at::ScalarType dtype : {at::kFloat, at::kDouble}) {
-    for (int64_t n : {1, 5, 8, 70}) {
+    for (int64_t n : {1, 5, 8, 70, 128, 200, 256, 300}) {
       for (int64_t place = 0; place < n; ++place) {
         Tensor t = at::ones({3, n, 19}, dtype);
         t.select(0, 1).select(0, place).select(0, 17).fill_(nan);
