@@ -56,12 +56,8 @@ template <typename F, int count, typename T, typename Acc, typename InStep, type
 OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_stride,
                                        int64_t out_stride, InStep in_step, OutStep out_step,
                                        int64_t n, Acc* acc) {
-// The two tensors may be one, where each element is read before it is written.
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
+  // The two tensors may be one, where each element is read before it is written.
+  OPLOOM_INDEPENDENT_ITERATIONS
   for (int64_t j = 0; j < n; ++j) {
     Acc result = acc[j];
     for (int r = 0; r < count; ++r) {

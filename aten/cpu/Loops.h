@@ -32,14 +32,6 @@
 
 namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 
-// GCC: no element of the output depends on another iteration; in-place calls would otherwise be
-// taken for a dependence and run one element at a time.
-#if defined(__clang__)
-#define OPLOOM_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define OPLOOM_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
-#endif
-
 template <typename F>
 struct function_traits : function_traits<decltype(&std::remove_reference_t<F>::operator())> {};
 template <typename C, typename R, typename... A>

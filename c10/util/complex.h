@@ -99,8 +99,8 @@ struct alignas(sizeof(T) * 2) complex {
   template <typename U>
   constexpr complex& operator*=(const complex<U>& other) {
     const T c = static_cast<T>(other.real()), d = static_cast<T>(other.imag());
-    const T re = real_ * c - imag_ * d;
-    imag_ = real_ * d + imag_ * c;
+    const T re = rounded(real_ * c) - rounded(imag_ * d);
+    imag_ = rounded(real_ * d) + rounded(imag_ * c);
     real_ = re;
     return *this;
   }
@@ -114,16 +114,27 @@ struct alignas(sizeof(T) * 2) complex {
       imag_ /= abs_c;
     } else if (abs_c >= abs_d) {
       const T ratio = d / c, scale = T(1) / (c + d * ratio);
-      const T re = (real_ + imag_ * ratio) * scale;
-      imag_ = (imag_ - real_ * ratio) * scale;
+      const T re = (real_ + rounded(imag_ * ratio)) * scale;
+      imag_ = (imag_ - rounded(real_ * ratio)) * scale;
       real_ = re;
     } else {
       const T ratio = c / d, scale = T(1) / (c * ratio + d);
-      const T re = (real_ * ratio + imag_) * scale;
-      imag_ = (imag_ * ratio - real_) * scale;
+      const T re = (rounded(real_ * ratio) + imag_) * scale;
+      imag_ = (rounded(imag_ * ratio) - real_) * scale;
       real_ = re;
     }
     return *this;
+  }
+
+ private:
+  // A product that is added to something. In loops that it vectorises, GCC would otherwise take
+  // both steps by one instruction, which rounds once, -ffp-contract=off or not.
+  static constexpr T rounded(T product) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+    return __builtin_assoc_barrier(product);
+#else
+    return product;
+#endif
   }
 };
 

@@ -44,6 +44,14 @@ inline void sum_eight(const float* in, float* out, Vec<double>& sum) {
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
+// GCC: no element of the output depends on another iteration; in-place calls would otherwise be
+// taken for a dependence and run one element at a time.
+#if defined(__clang__)
+#define OPLOOM_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define OPLOOM_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 // Rows of T, computed in opmath_type<T>: the 16-bit floats are converted on the way.
 template <typename T>
 struct Rows {
@@ -97,6 +105,8 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
       store(i + kStep, second, kStep);
     }
   } else {
+    // The compiler vectorises what it can: the arithmetic of complex numbers.
+    OPLOOM_INDEPENDENT_ITERATIONS
     for (; i + kStep <= n; i += kStep) store(i, f(R::load(in[I] + i)...), kStep);
   }
   if constexpr (kStep > 1) {

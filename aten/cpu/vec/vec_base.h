@@ -94,7 +94,8 @@ class Vec {
 
   static Vec loadu(const void* source) {
     Vec result;
-    std::memcpy(result.values_.data(), source, sizeof result.values_);
+    const T* from = static_cast<const T*>(source);
+    for (int i = 0; i < size(); ++i) result.values_[i] = from[i];
     return result;
   }
   // The first `count` numbers; the others are 0.
@@ -104,7 +105,7 @@ class Vec {
     for (int64_t i = 0; i < count; ++i) result.values_[i] = from[i];
     return result;
   }
-  void storeu(void* target) const { std::memcpy(target, values_.data(), sizeof values_); }
+  void storeu(void* target) const { storeu(target, size()); }
   void storeu(void* target, int64_t count) const {
     T* to = static_cast<T*>(target);
     for (int64_t i = 0; i < count; ++i) to[i] = values_[i];

@@ -2,6 +2,7 @@
 #include <aten/Base.h>
 #include <c10/util/complex_math.h>
 #include <generated/ops/abs.h>
+#include <generated/ops/add.h>
 #include <generated/ops/addcdiv.h>
 #include <generated/ops/addcmul.h>
 #include <generated/ops/allclose.h>
@@ -9,10 +10,13 @@
 #include <generated/ops/atan2.h>
 #include <generated/ops/ceil.h>
 #include <generated/ops/clamp.h>
+#include <generated/ops/clone.h>
 #include <generated/ops/conj.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/cos.h>
+#include <generated/ops/div.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/empty_like.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/erf.h>
 #include <generated/ops/exp.h>
@@ -31,17 +35,21 @@
 #include <generated/ops/masked_fill.h>
 #include <generated/ops/maximum.h>
 #include <generated/ops/minimum.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/neg.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/relu.h>
 #include <generated/ops/round.h>
 #include <generated/ops/rsqrt.h>
+#include <generated/ops/select.h>
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/square.h>
 #include <generated/ops/stack.h>
+#include <generated/ops/sub.h>
 #include <generated/ops/t.h>
 #include <generated/ops/tan.h>
 #include <generated/ops/tanh.h>
@@ -431,6 +439,49 @@ TEST(BinaryKernels, ComplexNumbers) {
   EXPECT_EQ(at_(at::abs(a), 3), 5.0);
   EXPECT_EQ(value(at::conj(a)), c10::complex<double>(3, 4));
   EXPECT_THAT(error_of([&] { at::lt(a, b); }), HasSubstr("complex"));
+}
+
+// Every number of a row is what the same step makes of it alone, rounded as often: whether it is
+// computed together with others or at the end of the row.
+template <typename T>
+void expect_complex_rows() {
+  using Z = c10::complex<T>;
+  const auto same = [](T a, T b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  for (int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 40, 67}) {
+    Tensor a = at::empty({n}, c10::scalar_type_of_v<Z>), b = at::empty_like(a);
+    Z* x = a.template data_ptr<Z>();
+    Z* y = b.template data_ptr<Z>();
+    for (int64_t i = 0; i < n; ++i) {
+      x[i] = Z(std::sin(T(i + 1)), std::cos(T(3 * i)));
+      y[i] = Z(std::cos(T(7 * i)), i % 2 == 0 ? std::sin(T(i)) : T(3) * std::sin(T(i + 2)));
+      if (i % 13 == 5) y[i] = Z(T(0), T(0));
+      if (i % 13 == 7) x[i] = Z(T(kInf), T(kNaN));
+      if (i % 13 == 11) y[i] = Z(T(1), T(-kInf));
+    }
+    const auto expect = [&](const char* name, const Tensor& actual, auto f) {
+      for (int64_t i = 0; i < n; ++i) {
+        const Z got = actual.template data_ptr<Z>()[i], wanted = f(x[i], y[i]);
+        EXPECT_TRUE(same(got.real(), wanted.real()) && same(got.imag(), wanted.imag()))
+            << name << " at " << i << " of " << n << ": " << got << " and not " << wanted;
+      }
+    };
+    expect("mul", at::mul(a, b), [](Z u, Z v) { return u * v; });
+    expect("div", at::div(a, b), [](Z u, Z v) { return u / v; });
+    expect("add", at::add(a, b), [](Z u, Z v) { return u + v; });
+    expect("sub", at::sub(a, b), [](Z u, Z v) { return u - v; });
+    expect("square", at::square(a), [](Z u, Z) { return u * u; });
+    expect("neg", at::neg(a), [](Z u, Z) { return -u; });
+    expect("reciprocal", at::reciprocal(b), [](Z, Z v) { return Z(T(1)) / v; });
+    Tensor in_place = at::clone(a);
+    in_place.mul_(b);
+    expect("mul_", in_place, [](Z u, Z v) { return u * v; });
+    expect("strided", at::mul(at::stack({a, b}, 1).select(1, 0), b),
+           [](Z u, Z v) { return u * v; });
+  }
+}
+TEST(BinaryKernels, ComplexNumbersInRows) {
+  expect_complex_rows<float>();
+  expect_complex_rows<double>();
 }
 
 TEST(Choosing, WhereClampMaskedFill) {
