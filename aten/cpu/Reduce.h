@@ -31,9 +31,9 @@ inline namespace CPU_CAPABILITY {
 //   Acc chunk(const Elem*, n)   reduces n >= 1 elements that lie side by side
 //   Acc combine(Acc, Acc)
 //   struct Columns              the states of up to kColumns neighbouring outputs, with
-//     add(const Elem* const* rows, nrows, n) (the first call), get(j),
-//     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what
-//     is behind the states of a Columns may hold anything
+//     add(const Elem* const* rows, nrows, n) (the first call), get(j), across(j, n), the state of
+//     n of them from j on together, and merge(const Columns&, offset, n), which adds states from
+//     `offset` on to the first n; what is behind the states of a Columns may hold anything
 //   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
@@ -49,6 +49,8 @@ inline constexpr int64_t kColumns = 512;
 inline constexpr int64_t kRows = 16;
 // Up to as many elements short rows are joined: memory is still read nearly in order.
 inline constexpr int64_t kJoined = 128;
+// Rows of at most as many elements are reduced side by side and not one after the other.
+inline constexpr int64_t kShortRow = kColumns / 4;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;
 
@@ -101,21 +103,44 @@ struct ReducePlan {
     simplify(kept);
     // Neighbouring outputs are reduced side by side where they lie closer together than the
     // elements of one, unless they are few and far from the next, or where one has few elements.
-    if (!kept.empty()) {
-      const int64_t width = kept[0].size;
-      const WalkDim& rows = reduced[0];
-      by_columns = std::abs(rows.in) > std::abs(kept[0].in) && kept[0].in != 0
-                       ? width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8)
-                       : rows.size < 32 && width >= 16;
+    const WalkDim rows = reduced[0];
+    const int64_t width = kept.empty() ? 0 : kept[0].size;
+    depth = count / rows.size;
+    if (width > 0 && std::abs(rows.in) > std::abs(kept[0].in) && kept[0].in != 0) {
+      by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
+    } else if (depth >= 8 && rows.size <= kShortRow) {
+      // So are the elements of short rows, and those of neighbouring outputs with them.
+      by_columns = true;
+      across = rows.size;
+      reduced.erase(reduced.begin());
+      columns = {across, rows.in, 0};
+      if (width > 0 && kept[0].in == across * rows.in) {
+        columns.size *= width;
+        columns.out = kept[0].out;
+        kept.erase(kept.begin());
+      }
+      return;
+    } else {
+      by_columns = rows.size < 32 && width >= 16;
+    }
+    depth = count;
+    if (by_columns) {
+      columns = kept[0];
+      kept.erase(kept.begin());
     }
   }
 
+  // Dimensions of the result, and those that each of its elements is made of, without `columns`.
   WalkDims kept;
   WalkDims reduced;
   int64_t outputs = 1;
   // Elements for each output.
   int64_t count = 1;
   bool by_columns = false;
+  // What is reduced side by side: `across` neighbours, of `depth` elements each, make an output.
+  WalkDim columns{};
+  int64_t across = 1;
+  int64_t depth = 1;
 };
 
 // The state of one output, whatever the operation's Acc is.
@@ -135,6 +160,8 @@ struct Reduction {
   void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n);
   // The first n of b become the states of theirs and a's from `offset` on.
   void (*columns_merge)(const void* a, int64_t offset, void* b, int64_t n);
+  // The state of n neighbouring columns from j on together.
+  void (*columns_across)(const void* columns, int64_t j, int64_t n, ReduceState& state);
   // Writes the result, given the state of `count` elements.
   void (*store)(const ReduceState& state, int64_t count, char* out, double parameter);
   // The results of n neighbouring outputs, `stride` bytes apart.
@@ -147,51 +174,64 @@ struct Reduction {
   double parameter;
 };
 
-template <typename Op, typename Finish>
-Reduction make_reduction(decltype(Reduction::load) load, bool direct, double parameter = 0) {
+// What belongs to the operation alone, whatever is made of its states.
+template <typename Op>
+Reduction make_operation() {
   using Elem = typename Op::Elem;
   using Acc = typename Op::Acc;
   using Columns = typename Op::Columns;
-  using Out = decltype(Finish::apply(Op::identity(), 0, 0.));
   static_assert(sizeof(Acc) <= sizeof(ReduceState) && std::is_trivially_copyable_v<Acc>);
   static_assert(std::is_trivially_copyable_v<Columns>);
-  return {
-      sizeof(Elem),
-      sizeof(Columns),
-      Op::kLongest,
-      [](ReduceState& state) { new (&state) Acc(Op::identity()); },
-      [](const void* elements, int64_t n, ReduceState& state) {
-        new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n));
-      },
-      [](const ReduceState& a, ReduceState& b) {
-        new (&b) Acc(Op::combine(reinterpret_cast<const Acc&>(a), reinterpret_cast<const Acc&>(b)));
-      },
-      [](void* columns, const void* const* rows, int64_t nrows, int64_t n) {
-        static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n);
-      },
-      [](const void* a, int64_t offset, void* b, int64_t n) {
-        static_cast<Columns*>(b)->merge(*static_cast<const Columns*>(a), offset, n);
-      },
-      [](const ReduceState& state, int64_t count, char* out, double p) {
-        *reinterpret_cast<Out*>(out) = Finish::apply(reinterpret_cast<const Acc&>(state), count, p);
-      },
-      [](const void* columns, int64_t n, int64_t count, char* out, int64_t stride, double p) {
-        const auto& states = *static_cast<const Columns*>(columns);
-        const auto store = [&](auto step) {
-          for (int64_t j = 0; j < n; ++j) {
-            *reinterpret_cast<Out*>(out + j * step) = Finish::apply(states.get(j), count, p);
-          }
-        };
-        if (stride == sizeof(Out)) {
-          store(std::integral_constant<int64_t, sizeof(Out)>());
-        } else {
-          store(stride);
-        }
-      },
-      load,
-      direct,
-      parameter,
+  Reduction r{};
+  r.elem_size = sizeof(Elem);
+  r.columns_size = sizeof(Columns);
+  r.longest = Op::kLongest;
+  r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
+  r.chunk = [](const void* elements, int64_t n, ReduceState& state) {
+    new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n));
   };
+  r.combine = [](const ReduceState& a, ReduceState& b) {
+    new (&b) Acc(Op::combine(reinterpret_cast<const Acc&>(a), reinterpret_cast<const Acc&>(b)));
+  };
+  r.columns_add = [](void* columns, const void* const* rows, int64_t nrows, int64_t n) {
+    static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n);
+  };
+  r.columns_merge = [](const void* a, int64_t offset, void* b, int64_t n) {
+    static_cast<Columns*>(b)->merge(*static_cast<const Columns*>(a), offset, n);
+  };
+  r.columns_across = [](const void* columns, int64_t j, int64_t n, ReduceState& state) {
+    new (&state) Acc(static_cast<const Columns*>(columns)->across(j, n));
+  };
+  return r;
+}
+
+template <typename Op, typename Finish>
+Reduction make_reduction(decltype(Reduction::load) load, bool direct, double parameter = 0) {
+  using Acc = typename Op::Acc;
+  using Columns = typename Op::Columns;
+  using Out = decltype(Finish::apply(Op::identity(), 0, 0.));
+  Reduction r = make_operation<Op>();
+  r.store = [](const ReduceState& state, int64_t count, char* out, double p) {
+    *reinterpret_cast<Out*>(out) = Finish::apply(reinterpret_cast<const Acc&>(state), count, p);
+  };
+  r.columns_store = [](const void* columns, int64_t n, int64_t count, char* out, int64_t stride,
+                       double p) {
+    const auto& states = *static_cast<const Columns*>(columns);
+    const auto store = [&](auto step) {
+      for (int64_t j = 0; j < n; ++j) {
+        *reinterpret_cast<Out*>(out + j * step) = Finish::apply(states.get(j), count, p);
+      }
+    };
+    if (stride == sizeof(Out)) {
+      store(std::integral_constant<int64_t, sizeof(Out)>());
+    } else {
+      store(stride);
+    }
+  };
+  r.load = load;
+  r.direct = direct;
+  r.parameter = parameter;
+  return r;
 }
 
 // Combines states pairwise: the k-th level holds a state of 2^k parts, or nothing.
@@ -336,7 +376,7 @@ class ColumnsReduction {
   // The greatest number of outputs. Columns that are gathered or converted go through a buffer,
   // which is to stay in the cache.
   static int64_t limit(const Reduction& r, int64_t stride) {
-    return is_dense(r, stride) ? kColumns : kColumns / 4;
+    return is_dense(r, stride) ? kColumns : kShortRow;
   }
 
   // The states of `width` outputs, the first element of the first of which is at `in`.
@@ -405,8 +445,8 @@ class ReduceParts {
     }
     const int64_t length = plan.reduced[dim_].size;
     const int64_t work = plan.outputs * plan.count;
-    const int64_t together = plan.by_columns ? std::min(plan.kept[0].size, kColumns) : 1;
-    const int64_t tasks = plan.outputs / together;
+    const int64_t together = plan.by_columns ? std::min(plan.columns.size, kColumns) : 1;
+    const int64_t tasks = plan.outputs * plan.across / together;
     step_ = length;
     if (tasks < 32 && work >= 2 * kReduceGrain) {
       const int64_t wanted = std::min({int64_t{64} / tasks, work / kReduceGrain, length});
@@ -421,7 +461,7 @@ class ReduceParts {
   }
   int64_t count(int64_t part) const {
     const int64_t length = plan_.reduced[dim_].size;
-    return plan_.count / length * std::min(step_, length - part * step_);
+    return plan_.depth / length * std::min(step_, length - part * step_);
   }
   int64_t offset(int64_t part) const { return part * step_ * plan_.reduced[dim_].in; }
   // Elements of the largest.
@@ -476,44 +516,54 @@ inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* 
 
 inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
   const ReduceParts parts(plan);
-  const WalkDim& inner = plan.kept[0];
-  const int64_t limit = ColumnsReduction::limit(r, inner.in);
+  const WalkDim& inner = plan.columns;
+  const int64_t across = plan.across;
+  const int64_t limit = ColumnsReduction::limit(r, inner.in) / across * across;
   const int64_t strips = (inner.size + limit - 1) / limit;
-  const int64_t tasks = plan.outputs / inner.size * strips;
+  const int64_t tasks = plan.outputs * across / inner.size * strips;
   const int64_t grain =
       std::max<int64_t>(1, kReduceGrain / (std::min(limit, inner.size) * parts.longest()));
   // Goes through the strips from `task` on.
   struct Strip {
     Strip(const ReducePlan& plan, int64_t strips, int64_t limit, int64_t task)
-        : inner(plan.kept[0]),
+        : plan(plan),
           strips(strips),
           limit(limit),
-          walker(plan.kept.data() + 1, plan.kept.size() - 1, task / strips),
+          walker(plan.kept.data(), plan.kept.size(), task / strips),
           number(task % strips) {}
     void next() {
       if (++number < strips) return;
       number = 0;
       walker.next();
     }
-    int64_t in() const { return walker.in + number * limit * inner.in; }
-    int64_t out() const { return walker.out + number * limit * inner.out; }
-    int64_t width() const { return std::min(limit, inner.size - number * limit); }
+    int64_t in() const { return walker.in + number * limit * plan.columns.in; }
+    int64_t out() const { return walker.out + number * limit / plan.across * plan.columns.out; }
+    int64_t width() const { return std::min(limit, plan.columns.size - number * limit); }
 
-    const WalkDim& inner;
+    const ReducePlan& plan;
     int64_t strips;
     int64_t limit;
     Walker walker;
     int64_t number;
   };
   const auto store = [&](const Strip& strip, const void* columns) {
-    r.columns_store(columns, strip.width(), plan.count, out + strip.out(), inner.out, r.parameter);
+    char* to = out + strip.out();
+    if (across == 1) {
+      r.columns_store(columns, strip.width(), plan.count, to, inner.out, r.parameter);
+      return;
+    }
+    ReduceState state;
+    for (int64_t j = 0; j < strip.width(); j += across, to += inner.out) {
+      r.columns_across(columns, j, across, state);
+      r.store(state, plan.count, to, r.parameter);
+    }
   };
   if (parts.number == 1) {
     at::parallel_for(0, tasks, grain, [&](int64_t begin, int64_t end) {
       ColumnsReduction reduction(r, inner.in);
       Strip strip(plan, strips, limit, begin);
       for (int64_t i = begin; i < end; ++i, strip.next()) {
-        store(strip, reduction(plan.reduced, plan.count, in + strip.in(), strip.width()));
+        store(strip, reduction(plan.reduced, plan.depth, in + strip.in(), strip.width()));
       }
     });
     return;

@@ -43,9 +43,20 @@ struct Lanes {
   static constexpr bool kVec = vec::Vec<T>::kInRegister;
   using V = std::conditional_t<kVec, vec::Vec<T>, T>;
   static constexpr int64_t kSize = sizeof(V) / sizeof(T);
-  OPLOOM_ALWAYS_INLINE static V load(const T* p) {
-    if constexpr (kVec) return V::loadu(p);
-    if constexpr (!kVec) return *p;
+  // Numbers of another dtype are converted.
+  template <typename In>
+  OPLOOM_ALWAYS_INLINE static V load(const In* p) {
+    if constexpr (!kVec) {
+      return static_cast<T>(*p);
+    } else if constexpr (std::is_integral_v<In>) {
+      typedef In Numbers __attribute__((vector_size(kSize * sizeof(In))));
+      typedef T Wide __attribute__((vector_size(sizeof(V))));
+      Numbers numbers;
+      std::memcpy(&numbers, p, sizeof numbers);
+      return std::bit_cast<V>(__builtin_convertvector(numbers, Wide));
+    } else {
+      return vec::Rows<In>::load(p);
+    }
   }
   OPLOOM_ALWAYS_INLINE static V with(V value, V /*others*/) { return value; }
   OPLOOM_ALWAYS_INLINE static void store(T* p, V value) { std::memcpy(p, &value, sizeof(V)); }
@@ -65,7 +76,16 @@ template <typename T>
 struct FirstLanes {
   using V = typename Lanes<T>::V;
   explicit FirstLanes(int64_t count) : count(count) {}
-  OPLOOM_ALWAYS_INLINE V load(const T* p) const { return V::loadu(p, count); }
+  template <typename In>
+  OPLOOM_ALWAYS_INLINE V load(const In* p) const {
+    if constexpr (std::is_same_v<In, T>) {
+      return V::loadu(p, count);
+    } else {
+      In numbers[Lanes<T>::kSize] = {};
+      std::memcpy(static_cast<void*>(numbers), p, static_cast<size_t>(count) * sizeof(In));
+      return Lanes<T>::load(numbers);
+    }
+  }
   // `value` with what `others` has behind these.
   OPLOOM_ALWAYS_INLINE V with(V value, V others) const {
     const auto behind = V::loadu(kPlaces.data()) >= V(static_cast<T>(count));
@@ -287,32 +307,35 @@ inline constexpr int64_t kAhead = requires {
 }
 ? 8192 : 4096;
 
-// Applies F to neighbouring pairs, of what `map` makes of the elements, until one element is left.
+// Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
 // The width of the partial results is fixed, so the order is the same for every instruction set.
 // What comes `ahead` bytes later is fetched: the processor stops at the end of a page by itself,
 // and a sum of 64 MB took a tenth longer.
-template <typename F, typename T, typename Map = Identity>
-T reduce_chunk(const T* p, int64_t n, const Map& map = {}, int64_t ahead = kAhead<F>) {
+template <typename F, typename T, typename In, typename Map = Identity>
+T reduce_chunk(const In* p, int64_t n, const Map& map = {}, int64_t ahead = kAhead<F>) {
   using L = Lanes<T>;
   constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
   constexpr int64_t kNarrow = kWide / 8;
   int64_t i = 0;
+  const auto one = [&](int64_t j) { return map(static_cast<T>(p[j])); };
   // Widths that fit into registers.
   const auto wide = [&] {
     constexpr int64_t kCount = kWide / L::kSize;
     using P = Partial<F, typename L::V, kCount>;
     P total, part;
-    const auto next = [&](int64_t k) {
-      const T* x = p + i + k * L::kSize;
-      if (k * L::kSize * sizeof(T) % 64 == 0) {
-        __builtin_prefetch(reinterpret_cast<const char*>(x) + ahead);
-      }
-      return map(L::load(x));
+    const auto next = [&](int64_t k) { return map(L::load(p + i + k * L::kSize)); };
+    const auto fetch = [&] {
+      const char* far = reinterpret_cast<const char*>(p + i) + ahead;
+      for (size_t k = 0; k < kWide * sizeof(In); k += 64) __builtin_prefetch(far + k);
     };
     const auto group = [&](P& to) {
       const int64_t end = std::min(i + P::kGroup * kWide, n);
+      fetch();
       to.start(next);
-      for (i += kWide; i + kWide <= end; i += kWide) to.add(next);
+      for (i += kWide; i + kWide <= end; i += kWide) {
+        fetch();
+        to.add(next);
+      }
     };
     group(total);
     while (i + kWide <= n) {
@@ -324,18 +347,18 @@ T reduce_chunk(const T* p, int64_t n, const Map& map = {}, int64_t ahead = kAhea
   // As many blocks as there are from i on; at least one.
   const auto narrow = [&] {
     T acc[kNarrow];
-    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = map(p[i + j]);
+    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = one(i + j);
     for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
-      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], map(p[i + j]));
+      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], one(i + j));
     }
     for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
       for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
     }
     return acc[0];
   };
-  T result = n >= kWide ? wide() : n >= kNarrow ? narrow() : map(p[i++]);
+  T result = n >= kWide ? wide() : n >= kNarrow ? narrow() : one(i++);
   if (n - i >= 2 * kNarrow) result = F::apply(result, narrow());
-  for (; i < n; ++i) result = F::apply(result, map(p[i]));
+  for (; i < n; ++i) result = F::apply(result, one(i));
   return result;
 }
 
@@ -356,7 +379,9 @@ OPLOOM_ALWAYS_INLINE void load_as(const char* in, int64_t stride, int64_t n, voi
 template <typename T>
 OPLOOM_NOINLINE void gather_row(const char* in, int64_t stride, int64_t n, void* elements) {
   T* out = static_cast<T*>(elements);
-  if (stride == 2 * sizeof(T)) {
+  if (stride == sizeof(T)) {
+    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
+  } else if (stride == 2 * sizeof(T)) {
     for (int64_t i = 0; i < n; ++i) out[i] = reinterpret_cast<const T*>(in)[2 * i];
   } else {
     for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(in + i * stride);

@@ -171,7 +171,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     for (int64_t i = begin; i < end; last = i, i += kChunk) {
       const int64_t n = std::min(kChunk, end - i);
       p = chunk(i, n);
-      const T extreme = reduce_chunk<F>(p, n, Identity(), kFarAhead);
+      const T extreme = reduce_chunk<F, T>(p, n, Identity(), kFarAhead);
       if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
     const int64_t n = std::min(kChunk, end - best.index);

@@ -12,31 +12,37 @@
 namespace at::inline oploom_v1::native {
 namespace {
 
-// An operation whose state is one element; Map is applied to each first.
-template <typename F, typename T, typename Map = Identity>
+// An operation whose state is one number of dtype T; Map is applied to each element first.
+template <typename F, typename T, typename Map = Identity, typename In = T>
 struct SimpleOp {
-  using Elem = T;
+  using Elem = In;
   using Acc = T;
   static constexpr int64_t kLongest = 16 * kChunk;
   static T identity() { return F::template identity<T>(); }
-  static T chunk(const T* p, int64_t n) { return reduce_chunk<F>(p, n, Map()); }
+  static T chunk(const In* p, int64_t n) { return reduce_chunk<F, T>(p, n, Map()); }
   static T combine(T a, T b) { return F::apply(a, b); }
   struct Columns {
-    using L = Lanes<T>;
-    T acc[kColumns + L::kSize];
-    void add(const T* const* rows, int64_t nrows, int64_t n) {
+    // The parts of complex numbers are added up as numbers of their own.
+    static constexpr bool kInParts = std::is_same_v<F, Add> && c10::is_complex_v<T>;
+    using Part = std::conditional_t<kInParts, real_part_t<T>, T>;
+    using PartIn = std::conditional_t<kInParts, Part, In>;
+    using L = Lanes<Part>;
+    static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
+    Part acc[kColumns * kParts + L::kSize];
+    void add(const In* const* elements, int64_t nrows, int64_t n) {
+      const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
-      for (; r + 8 <= nrows; r += 8) add_rows<8>(rows + r, n, r == 0);
-      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n, r == 0);
-      if (r < nrows) add_rows<1>(rows + r, n, r == 0);
+      for (; r + 8 <= nrows; r += 8) add_rows<8>(rows + r, n * kParts, r == 0);
+      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n * kParts, r == 0);
+      if (r < nrows) add_rows<1>(rows + r, n * kParts, r == 0);
     }
     template <int count>
-    void add_rows(const T* const* rows, int64_t n, bool first) {
+    void add_rows(const PartIn* const* rows, int64_t n, bool first) {
       // As far as from the first row to the last, and once more, come the next ones.
       const auto ahead =
           2 * (reinterpret_cast<uintptr_t>(rows[count / 2]) - reinterpret_cast<uintptr_t>(rows[0]));
-      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-        if (count == 8 && j * sizeof(T) % 64 == 0) {
+      for_each_lanes<Part>(n, [&](int64_t j, auto lanes) {
+        if (count == 8 && j * sizeof(PartIn) % 64 == 0) {
           for (int i = 0; i < count; ++i) {
             __builtin_prefetch(
                 reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(rows[i] + j) + ahead));
@@ -48,7 +54,7 @@ struct SimpleOp {
       });
     }
     template <int count, typename Some>
-    OPLOOM_ALWAYS_INLINE static auto pairwise(const T* const* rows, int64_t j, Some lanes) {
+    OPLOOM_ALWAYS_INLINE static auto pairwise(const PartIn* const* rows, int64_t j, Some lanes) {
       if constexpr (count == 1) {
         return Map()(lanes.load(rows[0] + j));
       } else {
@@ -57,11 +63,14 @@ struct SimpleOp {
       }
     }
     void merge(const Columns& other, int64_t offset, int64_t n) {
-      for (int64_t j = 0; j < n; j += L::kSize) {
-        L::store(acc + j, F::apply(L::load(acc + j), L::load(other.acc + offset + j)));
+      const Part* from = other.acc + offset * kParts;
+      for (int64_t j = 0; j < n * kParts; j += L::kSize) {
+        L::store(acc + j, F::apply(L::load(acc + j), L::load(from + j)));
       }
     }
-    T get(int64_t j) const { return acc[j]; }
+    const T* states() const { return reinterpret_cast<const T*>(acc); }
+    T get(int64_t j) const { return states()[j]; }
+    T across(int64_t j, int64_t n) const { return reduce_chunk<F, T>(states() + j, n); }
   };
 };
 
@@ -148,14 +157,30 @@ struct Root {
   }
 };
 
+// Of a tensor's elements, which are converted before where the operation takes others.
+template <typename Op, typename Finish, typename In>
+Reduction reduction_of(double parameter = 0) {
+  using Elem = typename Op::Elem;
+  return make_reduction<Op, Finish>(&load_row<In, Elem>, std::is_same_v<In, Elem>, parameter);
+}
+
+// Sums take the 16-bit floats as they are where the processor converts them.
+template <typename F, typename In, typename Map = Identity>
+using FoldOp = SimpleOp<F, wide_t<In>, Map,
+                        std::conditional_t<std::is_same_v<F, Add> && Lanes<float>::kVec &&
+                                               c10::is_reduced_floating_point_v<In>,
+                                           In, wide_t<In>>>;
+
+// Bools are bytes of 0 and 1.
+template <typename T>
+using number_t = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
 template <typename F>
 void fold_kernel(const char* name, const TensorBase& result, const TensorBase& self, DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
-    using T = wide_t<scalar_t>;
-    using Out = std::conditional_t<std::is_integral_v<scalar_t>, int64_t, scalar_t>;
-    reduce(make_reduction<SimpleOp<F, T>, As<Out>>(&load_row<scalar_t, T>,
-                                                   std::is_same_v<scalar_t, T>),
-           result, self, mask);
+    using In = number_t<scalar_t>;
+    using Out = std::conditional_t<std::is_integral_v<In>, int64_t, In>;
+    reduce(reduction_of<FoldOp<F, In>, As<Out>, In>(), result, self, mask);
   });
 }
 
@@ -168,27 +193,21 @@ void prod_kernel(const TensorBase& result, const TensorBase& self, DimMask mask)
 }
 
 void mean_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
-  OPLOOM_DISPATCH(self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
-                  [&] {
-                    using T = wide_t<scalar_t>;
-                    reduce(make_reduction<SimpleOp<Add, T>, Mean<scalar_t>>(
-                               &load_row<scalar_t, T>, std::is_same_v<scalar_t, T>),
-                           result, self, mask);
-                  });
+  OPLOOM_DISPATCH(
+      self.scalar_type(), "mean", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        reduce(reduction_of<FoldOp<Add, scalar_t>, Mean<scalar_t>, scalar_t>(), result, self, mask);
+      });
 }
 
 template <typename F>
 void extreme_kernel(const char* name, const TensorBase& result, const TensorBase& self,
                     DimMask mask) {
-  OPLOOM_DISPATCH(
-      self.scalar_type(), name, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
-      [&] {
-        // A bool is 0 or 1 in a byte.
-        using In = std::conditional_t<std::is_same_v<scalar_t, bool>, uint8_t, scalar_t>;
-        using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
-        reduce(make_reduction<SimpleOp<F, T>, As<In>>(&load_row<In, T>, std::is_same_v<In, T>),
-               result, self, mask);
-      });
+  OPLOOM_DISPATCH(self.scalar_type(), name,
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+                    using In = number_t<scalar_t>;
+                    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
+                    reduce(reduction_of<SimpleOp<F, T>, As<In>, In>(), result, self, mask);
+                  });
 }
 
 void max_values_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
@@ -246,12 +265,12 @@ struct VarOp {
   static Acc identity() { return {T(0), T(0), 0}; }
 
   static Acc chunk(const T* p, int64_t n) {
-    const T mean = reduce_chunk<Add>(p, n, Identity(), kFarAhead) / static_cast<T>(n);
+    const T mean = reduce_chunk<Add, T>(p, n, Identity(), kFarAhead) / static_cast<T>(n);
     const auto square = [mean](auto x) {
       const auto distance = x - decltype(x)(mean);
       return distance * distance;
     };
-    const T squares = reduce_chunk<Add>(p, n, square, kFarAhead);
+    const T squares = reduce_chunk<Add, T>(p, n, square, kFarAhead);
     return {mean, squares, n};
   }
 
@@ -304,6 +323,9 @@ struct VarOp {
       count = total;
     }
     Acc get(int64_t j) const { return {mean[j], squares[j], count}; }
+    Acc across(int64_t j, int64_t n) const {
+      return n == 1 ? get(j) : combine(across(j, n / 2), across(j + n / 2, n - n / 2));
+    }
   };
 };
 
@@ -323,9 +345,8 @@ template <bool take_sqrt>
 void variance(const TensorBase& result, const TensorBase& self, DimMask mask, double correction) {
   OPLOOM_DISPATCH(self.scalar_type(), take_sqrt ? "std" : "var", (OPLOOM_FLOATING, OPLOOM_REDUCED),
                   [&] {
-                    using T = wide_t<scalar_t>;
-                    reduce(make_reduction<VarOp<T>, Variance<scalar_t, take_sqrt>>(
-                               &load_row<scalar_t, T>, std::is_same_v<scalar_t, T>, correction),
+                    using Op = VarOp<wide_t<scalar_t>>;
+                    reduce(reduction_of<Op, Variance<scalar_t, take_sqrt>, scalar_t>(correction),
                            result, self, mask);
                   });
 }
@@ -346,9 +367,7 @@ void simple_norm(const TensorBase& result, const TensorBase& self, DimMask mask)
     reduce(make_reduction<SimpleOp<F, T>, Finish<Out>>(&load_for_norm<scalar_t, T, kind>, false),
            result, self, mask);
   } else {
-    reduce(make_reduction<SimpleOp<F, T, Map>, Finish<Out>>(&load_row<scalar_t, T>,
-                                                            std::is_same_v<scalar_t, T>),
-           result, self, mask);
+    reduce(reduction_of<FoldOp<F, scalar_t, Map>, Finish<Out>, scalar_t>(), result, self, mask);
   }
 }
 

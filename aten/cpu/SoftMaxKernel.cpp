@@ -89,10 +89,10 @@ OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
 // x and y have n elements and may be the same.
 template <bool log, typename T>
 void softmax_row(const T* x, T* y, int64_t n) {
-  const T max = reduce_chunk<Max>(x, n);
+  const T max = reduce_chunk<Max, T>(x, n);
   const auto exp = [max](auto a) { return vec::exp_of(a - decltype(a)(max)); };
   if constexpr (log) {
-    const T log_sum = std::log(reduce_chunk<Add>(x, n, exp));
+    const T log_sum = std::log(reduce_chunk<Add, T>(x, n, exp));
     map_row(x, y, n, [=](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
   } else {
     // Of a block that is in the cache still.
@@ -101,7 +101,7 @@ void softmax_row(const T* x, T* y, int64_t n) {
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t count = std::min(kBlock, n - i);
       map_row(x + i, y + i, count, exp);
-      sum += reduce_chunk<Add>(y + i, count);
+      sum += reduce_chunk<Add, T>(y + i, count);
     }
     map_row(y, y, n, [sum, reciprocal = 1 / sum](auto a) {
       using V = decltype(a);

@@ -27,6 +27,7 @@
 #include <generated/ops/norm.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/permute.h>
+#include <generated/ops/polar.h>
 #include <generated/ops/prod.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/select.h>
@@ -38,6 +39,7 @@
 #include <generated/ops/to.h>
 #include <generated/ops/var.h>
 #include <generated/ops/view.h>
+#include <generated/ops/view_as_real.h>
 #include <generated/ops/zeros.h>
 
 #include <algorithm>
@@ -138,7 +140,8 @@ void expect_close(const Tensor& actual, const Doubles& expected, double toleranc
 std::vector<Tensor> samples(at::ScalarType dtype) {
   std::vector<Tensor> result;
   const auto random = [&](at::IntArrayRef shape) {
-    return at::randn(shape, at::kDouble).mul(3).to(dtype);
+    const Tensor x = at::randn(shape, at::kDouble).mul(3).to(dtype);
+    return x.is_complex() ? x.mul(at::Scalar(c10::complex<double>(1, -2))) : x;
   };
   result.push_back(random({7}));
   result.push_back(random({3, 4}));
@@ -162,6 +165,12 @@ std::vector<Tensor> samples(at::ScalarType dtype) {
   result.push_back(random({17, 530}));
   result.push_back(random({2, 16500}));
   result.push_back(random({9, 35, 2}).slice(1, 1, 34));
+  // Short rows of one output far apart, with those of others between them or not.
+  result.push_back(random({9, 70, 33}));
+  result.push_back(random({10, 3, 128}));
+  result.push_back(random({19, 7, 40}).slice(1, 0, 7, 2));
+  result.push_back(random({9, 6, 20}).slice(2, 0, 20, 2));
+  result.push_back(random({30, 50}).slice(1, 0, 20));
   return result;
 }
 
@@ -219,6 +228,44 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, ReductionTest,
                          testing::Values(at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,
                                          at::kLong, at::kInt, at::kShort, at::kChar),
                          dtype_name);
+
+// The parts of a sum are the sums of the parts.
+TEST(Reductions, ComplexNumbers) {
+  at::manual_seed(4);
+  for (at::ScalarType dtype : {at::kComplexFloat, at::kComplexDouble}) {
+    const double tolerance = dtype == at::kComplexFloat ? 1e-5 : 1e-12;
+    for (const Tensor& t : samples(dtype)) {
+      const Tensor parts = at::view_as_real(t);
+      for (uint64_t mask = 1; mask < uint64_t{1} << t.dim(); ++mask) {
+        at::DimVector dims;
+        for (int64_t d = 0; d < t.dim(); ++d) {
+          if ((mask >> d) & 1) dims.push_back(d);
+        }
+        const std::string what = c10::str("shape ", t.sizes(), " dims ", dims);
+        expect_close(at::view_as_real(t.sum(dims)), reference(parts, mask, naive_sum), tolerance,
+                     what + " sum");
+        expect_close(at::view_as_real(t.mean(dims)), reference(parts, mask, naive_mean), tolerance,
+                     what + " mean");
+        expect_close(t.norm(2, dims), reference(parts, mask | uint64_t{1} << t.dim(), naive_norm),
+                     tolerance, what + " norm");
+      }
+    }
+  }
+  // Each number has another angle: a product of all shows where one is missing.
+  for (int64_t n : {1, 2, 3, 5, 16, 31, 32, 33, 64, 70, 100, 1100}) {
+    const Tensor angles = at::randn({n}, at::kDouble);
+    const Tensor t = at::polar(at::ones({n}, at::kDouble), angles);
+    for (at::ScalarType dtype : {at::kComplexFloat, at::kComplexDouble}) {
+      const double tolerance = dtype == at::kComplexFloat ? 1e-5 : 1e-12;
+      const double angle = naive_sum(doubles(angles));
+      const Doubles expected = {std::cos(angle), std::sin(angle)};
+      const Tensor z = t.to(dtype);
+      expect_close(at::view_as_real(z.prod()), expected, tolerance, c10::str("product of ", n));
+      const Tensor columns = z.view({n, 1}).expand({n, 11}).contiguous().prod(0)[10];
+      expect_close(at::view_as_real(columns), expected, tolerance, c10::str("column of ", n));
+    }
+  }
+}
 
 TEST(Reductions, ShapesOfResults) {
   const Tensor t = counted({2, 3, 4}, at::kFloat);
@@ -363,14 +410,27 @@ TEST(Reductions, LongSumsKeepTheirDigits) {
 TEST(Reductions, SameBitsWithAnyNumberOfThreads) {
   const Tensor t = at::randn({300'000});
   const Tensor m = t.view({3000, 100});
+  const Tensor half = t.view({1000, 3, 100}).to(at::kHalf);
+  const Tensor z = t.mul(at::Scalar(c10::complex<double>(1, 2))).view({100, 30, 100});
+  const std::optional<at::Scalar> two(2);
   const int threads = at::get_num_threads();
   const auto run = [&](int count) {
     at::set_num_threads(count);
-    return std::vector<Doubles>{doubles(t.sum()),        doubles(m.sum({0})),
-                                doubles(m.var({1})),     doubles(t.norm()),
-                                doubles(m.t().sum({0})), doubles(t.view({100'000, 3}).sum({0})),
-                                doubles(m.var({0})),     doubles(t.cumsum(0)),
-                                doubles(m.cumsum(1)),    doubles(m.cumsum(0))};
+    return std::vector<Doubles>{doubles(t.sum()),
+                                doubles(m.sum({0})),
+                                doubles(m.var({1})),
+                                doubles(t.norm()),
+                                doubles(m.t().sum({0})),
+                                doubles(t.view({100'000, 3}).sum({0})),
+                                doubles(m.var({0})),
+                                doubles(t.cumsum(0)),
+                                doubles(m.cumsum(1)),
+                                doubles(m.cumsum(0)),
+                                doubles(half.sum()),
+                                doubles(half.sum({0, 2})),
+                                doubles(half.sum({0})),
+                                doubles(at::view_as_real(z.sum({0, 2}))),
+                                doubles(at::var(half, at::IntArrayRef{0, 2}, two))};
   };
   const auto one = run(1), four = run(4);
   at::set_num_threads(threads);
