@@ -373,10 +373,11 @@ class ColumnsReduction {
         rest_(r),
         buffer_(in_place_ ? nullptr : new char[kRows * limit(r, stride) * elem_size_]) {}
 
-  // The greatest number of outputs. Columns that are gathered or converted go through a buffer,
-  // which is to stay in the cache.
+  // The greatest number of outputs. Eight rows, and eight that are fetched ahead, are to stay in
+  // the first-level cache; so is the buffer of columns that are gathered or converted.
   static int64_t limit(const Reduction& r, int64_t stride) {
-    return is_dense(r, stride) ? kColumns : kShortRow;
+    if (!is_dense(r, stride)) return kShortRow;
+    return std::min(kColumns, 2048 / static_cast<int64_t>(r.elem_size));
   }
 
   // The states of `width` outputs, the first element of the first of which is at `in`.

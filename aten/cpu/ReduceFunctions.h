@@ -43,20 +43,11 @@ struct Lanes {
   static constexpr bool kVec = vec::Vec<T>::kInRegister;
   using V = std::conditional_t<kVec, vec::Vec<T>, T>;
   static constexpr int64_t kSize = sizeof(V) / sizeof(T);
-  // Numbers of another dtype are converted.
+  // 16-bit floats are converted.
   template <typename In>
   OPLOOM_ALWAYS_INLINE static V load(const In* p) {
-    if constexpr (!kVec) {
-      return static_cast<T>(*p);
-    } else if constexpr (std::is_integral_v<In>) {
-      typedef In Numbers __attribute__((vector_size(kSize * sizeof(In))));
-      typedef T Wide __attribute__((vector_size(sizeof(V))));
-      Numbers numbers;
-      std::memcpy(&numbers, p, sizeof numbers);
-      return std::bit_cast<V>(__builtin_convertvector(numbers, Wide));
-    } else {
-      return vec::Rows<In>::load(p);
-    }
+    if constexpr (kVec) return vec::Rows<In>::load(p);
+    if constexpr (!kVec) return static_cast<T>(*p);
   }
   OPLOOM_ALWAYS_INLINE static V with(V value, V /*others*/) { return value; }
   OPLOOM_ALWAYS_INLINE static void store(T* p, V value) { std::memcpy(p, &value, sizeof(V)); }
@@ -78,13 +69,7 @@ struct FirstLanes {
   explicit FirstLanes(int64_t count) : count(count) {}
   template <typename In>
   OPLOOM_ALWAYS_INLINE V load(const In* p) const {
-    if constexpr (std::is_same_v<In, T>) {
-      return V::loadu(p, count);
-    } else {
-      In numbers[Lanes<T>::kSize] = {};
-      std::memcpy(static_cast<void*>(numbers), p, static_cast<size_t>(count) * sizeof(In));
-      return Lanes<T>::load(numbers);
-    }
+    return vec::Rows<In>::load(p, count);
   }
   // `value` with what `others` has behind these.
   OPLOOM_ALWAYS_INLINE V with(V value, V others) const {

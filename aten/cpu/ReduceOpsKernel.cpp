@@ -133,6 +133,10 @@ struct As {
   }
 };
 
+struct Truth {
+  static uint8_t apply(uint8_t acc, int64_t, double) { return acc != 0 ? 1 : 0; }
+};
+
 template <typename Out>
 struct Mean {
   template <typename Acc>
@@ -236,8 +240,10 @@ template <typename F>
 void truth_kernel(const char* name, const TensorBase& result, const TensorBase& self,
                   DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name, (OPLOOM_ALL), [&] {
-    reduce(make_reduction<SimpleOp<F, uint8_t>, As<uint8_t>>(&load_truth<scalar_t>,
-                                                             std::is_same_v<scalar_t, bool>),
+    // The least and the largest of bytes are as true as those of their truth values.
+    constexpr bool is_byte = sizeof(scalar_t) == 1;
+    reduce(make_reduction<SimpleOp<F, uint8_t>, Truth>(
+               is_byte ? &load_row<uint8_t, uint8_t> : &load_truth<scalar_t>, is_byte),
            result, self, mask);
   });
 }

@@ -12,9 +12,9 @@
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 template <typename T>
-Vec<float> load_as_float(const T* source) {
-  alignas(kVecBytes) float buffer[Vec<float>::size()];
-  for (int i = 0; i < Vec<float>::size(); ++i) buffer[i] = static_cast<float>(source[i]);
+Vec<float> load_as_float(const T* source, int64_t count = Vec<float>::size()) {
+  alignas(kVecBytes) float buffer[Vec<float>::size()] = {};
+  for (int64_t i = 0; i < count; ++i) buffer[i] = static_cast<float>(source[i]);
   return Vec<float>::loadu(buffer);
 }
 template <typename T>
@@ -72,10 +72,8 @@ requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
   using V = Vec<float>;
   static constexpr int size() { return V::size(); }
   OPLOOM_ALWAYS_INLINE static V load(const T* source) { return load_as_float(source); }
-  static V load(const T* source, int64_t count) {
-    T buffer[size()] = {};
-    std::memcpy(static_cast<void*>(buffer), source, static_cast<size_t>(count) * sizeof(T));
-    return load_as_float(buffer);
+  OPLOOM_ALWAYS_INLINE static V load(const T* source, int64_t count) {
+    return load_as_float(source, count);
   }
   OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value) {
     store_from_float(target, value);

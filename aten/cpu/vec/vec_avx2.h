@@ -341,13 +341,35 @@ OPLOOM_ALWAYS_INLINE void sum_eight(const float* in, float* out, Vec<double>& su
   sum = sum + Vec<double>(_mm256_permute4x64_pd(x[1], 0xff));
 }
 
-// Eight numbers of 16 bits to and from floats.
-OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {
-  return Vec<float>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source))));
+// Eight numbers of 16 bits to and from floats, or the first `count` of them and zeros.
+OPLOOM_ALWAYS_INLINE Vec<float> as_float(const Half*, __m128i bits) {
+  return Vec<float>(_mm256_cvtph_ps(bits));
 }
-OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const BFloat16* source) {
-  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
+OPLOOM_ALWAYS_INLINE Vec<float> as_float(const BFloat16*, __m128i bits) {
   return Vec<float>(_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16)));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source) {
+  return as_float(source, _mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source, int64_t count) {
+  // Two halves of four, each read at once: the second ends where the numbers end.
+  uint64_t half[2] = {};
+  const char* bytes = reinterpret_cast<const char*>(source);
+  if (count >= 4) {
+    std::memcpy(&half[0], bytes, 8);
+    std::memcpy(&half[1], bytes + 2 * count - 8, 8);
+    half[1] = count == 4 ? 0 : half[1] >> (16 * (8 - count));
+  } else {
+    for (int64_t i = 0; i < count; ++i) {
+      uint16_t number;
+      std::memcpy(&number, bytes + 2 * i, 2);
+      half[0] |= static_cast<uint64_t>(number) << (16 * i);
+    }
+  }
+  return as_float(source,
+                  _mm_set_epi64x(static_cast<int64_t>(half[1]), static_cast<int64_t>(half[0])));
 }
 OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(target),

@@ -343,13 +343,21 @@ OPLOOM_ALWAYS_INLINE void sum_eight(const float* in, float* out, Vec<double>& su
   sum = sum + V(_mm512_permutexvar_pd(_mm512_set1_epi64(7), x));
 }
 
-// n = 16 numbers of 16 bits to and from floats; count is the number of valid ones.
-OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const Half* source) {
-  return Vec<float>(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(source))));
+// Sixteen numbers of 16 bits to and from floats, or the first `count` of them and zeros.
+OPLOOM_ALWAYS_INLINE Vec<float> as_float(const Half*, __m256i bits) {
+  return Vec<float>(_mm512_cvtph_ps(bits));
 }
-OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const BFloat16* source) {
-  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+OPLOOM_ALWAYS_INLINE Vec<float> as_float(const BFloat16*, __m256i bits) {
   return Vec<float>(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source) {
+  return as_float(source, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source)));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source, int64_t count) {
+  const auto first = static_cast<__mmask16>((1u << count) - 1);
+  return as_float(source, _mm256_maskz_loadu_epi16(first, source));
 }
 OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),

@@ -96,8 +96,14 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return Vec((a.lanes_ & ~mask.bits) | (b.lanes_ & mask.bits), 0);
   }
-  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) { return blendv(b, a, a > b); }
-  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) { return blendv(b, a, a < b); }
+  OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) {
+    const Signed x = (Signed)a.lanes_, y = (Signed)b.lanes_;
+    return Vec((Lanes)(x > y ? x : y), 0);
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
+    const Signed x = (Signed)a.lanes_, y = (Signed)b.lanes_;
+    return Vec((Lanes)(x < y ? x : y), 0);
+  }
   OPLOOM_ALWAYS_INLINE Vec abs() const {
     if constexpr (std::is_signed_v<T>) {
       return blendv(*this, neg(), *this < Vec(T(0)));

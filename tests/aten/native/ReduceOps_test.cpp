@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <aten/core/Parallel.h>
+#include <generated/ops/add.h>
 #include <generated/ops/all.h>
 #include <generated/ops/amax.h>
 #include <generated/ops/amin.h>
@@ -446,6 +447,39 @@ TEST(Reductions, ProductsAndTruth) {
   std::vector<double> zeros(3000, 0.0);
   zeros[2999] = 1e-300;
   EXPECT_EQ(ints(at::tensor(zeros).any()), (Ints{1}));
+}
+
+// Whatever is not zero is true, wherever it lies.
+TEST(Reductions, TruthOfEveryDtype) {
+  for (at::ScalarType dtype : all_dtypes()) {
+    const double odd = dtype == at::kByte ? 128 : -128;
+    for (int64_t n : {1, 7, 16, 40, 130, 300}) {
+      for (int64_t place : {int64_t{0}, n / 2, n - 1}) {
+        Tensor t = at::zeros({3, n}, dtype), u = at::full({3, n}, odd, dtype);
+        t[1][place].fill_(odd);
+        u[1][place].fill_(0);
+        const std::string what = c10::str(dtype, " at ", place, " of ", n);
+        EXPECT_EQ(ints(t.any(1)), (Ints{0, 1, 0})) << what;
+        EXPECT_EQ(ints(u.all(1)), (Ints{1, 0, 1})) << what;
+        EXPECT_EQ(ints(t.t().contiguous().any(0)), (Ints{0, 1, 0})) << what;
+        EXPECT_EQ(ints(u.t().contiguous().all(0)), (Ints{1, 0, 1})) << what;
+        EXPECT_EQ(ints(u.any()), (Ints{1})) << what;
+      }
+    }
+  }
+}
+
+// Columns of 16-bit floats that fill the last vector more or less.
+TEST(Reductions, EveryWidthOfColumns) {
+  for (at::ScalarType dtype : {at::kHalf, at::kBFloat16}) {
+    for (int64_t n = 1; n <= 40; ++n) {
+      const Tensor t = counted({1, n}, dtype).add(1).expand({8, n}).contiguous();
+      Doubles sums;
+      for (int64_t j = 1; j <= n; ++j) sums.push_back(static_cast<double>(8 * j));
+      EXPECT_EQ(doubles(t.sum({0})), sums) << n;
+      EXPECT_EQ(doubles(t.add(t).sum({0}).mul(0.5)), sums) << n;
+    }
+  }
 }
 
 TEST(Reductions, VarianceAndDeviation) {
