@@ -3,6 +3,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/Walker.h>
 #include <aten/native/SortingLoops.h>
 #include <c10/core/CPUAllocator.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -116,6 +118,52 @@ void for_each_part(int64_t n, int64_t parts, const F& f) {
 // So few are compared with each other.
 constexpr int64_t kFew = 40;
 
+// Elements are distributed by digits of their keys, the lowest first: by as many as cost the least,
+// where a counter takes about half as long as an element.
+struct Digits {
+  int count, length;
+};
+Digits digits_for(int64_t n, int bits) {
+  constexpr int kLongest = 11;
+  Digits best{};
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int count = (bits + kLongest - 1) / kLongest; count <= bits; ++count) {
+    const int length = (bits + count - 1) / count;
+    const int64_t cost = count * ((int64_t{1} << length) + 2 * n);
+    if (cost >= least) break;
+    least = cost;
+    best = {count, length};
+  }
+  return best;
+}
+
+using Counts = SmallVector<int64_t, 256>;
+
+// Calls put(i, place) for all i < n in the stable order of digit_of(i), a number of `length` bits;
+// there are 2^length counters for each part.
+template <typename DigitOf, typename Put>
+void distribute(int64_t n, int64_t parts, int length, int64_t* counts, const DigitOf& digit_of,
+                const Put& put) {
+  for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
+    int64_t* count = counts + (part << length);
+    std::fill_n(count, int64_t{1} << length, 0);
+    for (int64_t i = begin; i < end; ++i) ++count[digit_of(i)];
+  });
+  int64_t next = 0;
+  for (int64_t value = 0; value < int64_t{1} << length; ++value) {
+    for (int64_t part = 0; part < parts; ++part) {
+      next += std::exchange(counts[(part << length) + value], next);
+    }
+  }
+  for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
+    int64_t* count = counts + (part << length);
+    // Copies, which no byte that is written may change.
+    const DigitOf digit = digit_of;
+    const Put put_one = put;
+    for (int64_t i = begin; i < end; ++i) put_one(i, count[digit(i)]++);
+  });
+}
+
 // Sorts n items by `bits` of their bits, from `low` on, stably; returns where they are, which is
 // `a` or `b`. Few items are sorted by all of their bits.
 template <typename I>
@@ -125,39 +173,15 @@ I* sort_items(I* a, I* b, int64_t n, int low, int bits, int64_t parts) {
     std::sort(a, a + n);
     return a;
   }
-  // Items are distributed by digits, the lowest first: by as many as cost the least, where a
-  // counter takes about half as long as an item.
-  constexpr int kLongestDigit = 11;
-  int passes = 0, digit = 0;
-  int64_t least = std::numeric_limits<int64_t>::max();
-  for (int p = (bits + kLongestDigit - 1) / kLongestDigit; p <= bits; ++p) {
-    const int length = (bits + p - 1) / p;
-    const int64_t cost = p * ((int64_t{1} << length) + 2 * n);
-    if (cost >= least) break;
-    least = cost;
-    passes = p;
-    digit = length;
-  }
-  SmallVector<int64_t, 256> counts(static_cast<size_t>(parts << digit));
-  for (int pass = 0; pass < passes; ++pass) {
-    const auto digit_of = [digit, shift = low + pass * digit](I item) {
-      return static_cast<int64_t>(item >> shift) & ((int64_t{1} << digit) - 1);
-    };
-    for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
-      int64_t* count = counts.data() + (part << digit);
-      std::fill_n(count, int64_t{1} << digit, 0);
-      for (int64_t i = begin; i < end; ++i) ++count[digit_of(a[i])];
-    });
-    int64_t next = 0;
-    for (int64_t value = 0; value < int64_t{1} << digit; ++value) {
-      for (int64_t part = 0; part < parts; ++part) {
-        next += std::exchange(counts[static_cast<size_t>((part << digit) + value)], next);
-      }
-    }
-    for_each_part(n, parts, [&](int64_t part, int64_t begin, int64_t end) {
-      int64_t* count = counts.data() + (part << digit);
-      for (int64_t i = begin; i < end; ++i) b[count[digit_of(a[i])]++] = a[i];
-    });
+  const Digits digits = digits_for(n, bits);
+  Counts counts(static_cast<size_t>(parts << digits.length));
+  for (int digit = 0; digit < digits.count; ++digit) {
+    distribute(
+        n, parts, digits.length, counts.data(),
+        [a, length = digits.length, shift = low + digit * digits.length](int64_t i) {
+          return static_cast<int64_t>(a[i] >> shift) & ((int64_t{1} << length) - 1);
+        },
+        [a, b](int64_t i, int64_t place) { b[place] = a[i]; });
     std::swap(a, b);
   }
   return a;
@@ -186,6 +210,56 @@ struct Rows {
   int64_t count = 1;
 };
 
+// Copies of rows, for which the elements of each are next to each other. Rows that are neighbours
+// in memory are copied together, so that each cache line is read once.
+class RowCopies {
+ public:
+  // Of rows of n elements, before row `end`.
+  RowCopies(const Rows& rows, int64_t n, int64_t end, int64_t itemsize);
+  // The copy of row `row`, which begins at x; rows are asked for one after the other.
+  const char* copy(const void* x, int64_t row);
+
+ private:
+  int64_t n_, end_, itemsize_, stride_;
+  int64_t neighbours_ = 1, together_ = 1;
+  int64_t first_ = 0, count_ = 0;
+  c10::DataPtr memory_;
+};
+
+RowCopies::RowCopies(const Rows& rows, int64_t n, int64_t end, int64_t itemsize)
+    : n_(n), end_(end), itemsize_(itemsize), stride_(rows.in_stride * itemsize) {
+  constexpr int64_t kCached = 256 * 1024, kCacheLine = 64;
+  if (rows.in_stride != 1 && !rows.in.empty() && rows.in[0].in == 1) {
+    neighbours_ = rows.in[0].size;
+    together_ = std::clamp<int64_t>(kCached / (n * itemsize), 1, kCacheLine / itemsize);
+  }
+  memory_ = c10::GetCPUAllocator()->allocate(static_cast<size_t>(together_ * n * itemsize));
+}
+
+const char* RowCopies::copy(const void* x, int64_t row) {
+  char* copies = static_cast<char*>(memory_.mutable_get());
+  if (row >= first_ + count_) {
+    first_ = row;
+    count_ = std::min({together_, neighbours_ - row % neighbours_, end_ - row});
+    const char* from = static_cast<const char*>(x);
+    if (count_ == 1) {
+      at::detail::get_move_loop(itemsize_)(copies, itemsize_, from, stride_, n_);
+    } else {
+      // Lines far apart are asked for before.
+      const auto transpose = at::detail::get_transpose_loop(itemsize_);
+      constexpr int64_t kPiece = 64;
+      for (int64_t i = 0; i < n_; i += kPiece) {
+        for (int64_t j = i + kPiece; j < std::min(i + 2 * kPiece, n_); ++j) {
+          __builtin_prefetch(from + j * stride_);
+        }
+        transpose(copies + i * itemsize_, n_ * itemsize_, from + i * stride_, stride_, count_,
+                  std::min(kPiece, n_ - i), /*stream=*/false);
+      }
+    }
+  }
+  return copies + (row - first_) * n_ * itemsize_;
+}
+
 // Sorts a row of at most kFew elements: before each come those that are smaller, and equal ones
 // that were before it.
 template <typename T>
@@ -207,6 +281,17 @@ template <typename I, typename T>
 void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b, T* values,
               int64_t value_stride, int64_t* indices, int64_t index_stride) {
   using K = Key<T>;
+  // By one digit the elements go where they belong.
+  const auto by_one = [&](int length, const auto& digit_of) {
+    Counts counts(static_cast<size_t>(parts << length));
+    distribute(n, parts, length, counts.data(), digit_of, [=](int64_t i, int64_t place) {
+      values[place * value_stride] = x[i];
+      indices[place * index_stride] = i;
+    });
+  };
+  if constexpr (sizeof(K) == 1) {
+    return by_one(8, [=](int64_t i) { return key_of(x[i], descending); });
+  }
   // Keys count from the lowest one, and without the bits at the end that all have in common.
   struct Range {
     K lowest, highest, differing;
@@ -235,6 +320,9 @@ void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b,
   const auto shortened = [lowest = all.lowest, low](K key) {
     return static_cast<K>(static_cast<K>(key - lowest) >> low);
   };
+  if (bits > 0 && digits_for(n, bits).count == 1) {
+    return by_one(bits, [=](int64_t i) { return shortened(keys[i]); });
+  }
   // The bits of long keys that items have no room for are for a second time.
   const int left_out = std::max(0, bits - kHalf<I>);
   for_each_part(n, parts, [&](int64_t, int64_t begin, int64_t end) {
@@ -299,23 +387,21 @@ void sort_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   const int64_t threads = at::in_parallel_region() ? 1 : at::get_num_threads();
   const int64_t parts = rows.count < threads ? std::clamp<int64_t>(n / GRAIN_SIZE, 1, threads) : 1;
   const auto sort_some = [&](int64_t begin, int64_t end) {
-    const auto bytes = static_cast<size_t>(n) * (2 * sizeof(I) + sizeof(T));
-    const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(bytes);
+    const c10::DataPtr memory =
+        c10::GetCPUAllocator()->allocate(static_cast<size_t>(n) * 2 * sizeof(I));
     I* a = static_cast<I*>(memory.mutable_get());
-    // `values` may be `self`: the row is read from a copy.
-    T* copy = reinterpret_cast<T*>(a + 2 * n);
+    // `values` may be `self`: rows are read from copies.
+    RowCopies copies(rows, n, end, sizeof(T));
     Walker walker(rows.in.data(), rows.in.size(), begin);
     Walker index_walker(rows.out.data(), rows.out.size(), begin);
     for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
-      const T* x = in + walker.in;
-      for (int64_t i = 0; i < n; ++i) copy[i] = x[i * rows.in_stride];
+      const T* x = reinterpret_cast<const T*>(copies.copy(in + walker.in, row));
       T* y = value_out + walker.out;
       int64_t* index = index_out + index_walker.out;
       if (n <= kFew) {
-        sort_few(copy, n, descending, y, rows.value_stride, index, rows.index_stride);
+        sort_few(x, n, descending, y, rows.value_stride, index, rows.index_stride);
       } else {
-        sort_row(copy, n, descending, parts, a, a + n, y, rows.value_stride, index,
-                 rows.index_stride);
+        sort_row(x, n, descending, parts, a, a + n, y, rows.value_stride, index, rows.index_stride);
       }
     }
   };
@@ -323,20 +409,55 @@ void sort_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), sort_some);
 }
 
-// Whether one of the `count` elements may come before `limit`; where NaN is involved, always.
-template <typename T, typename Stride>
-bool any_before(const T* x, Stride stride, int64_t count, T limit, bool largest) {
+// So many elements of a row are looked at together.
+constexpr int64_t kBlock = 16;
+
+// Whether an element of a block may come before `limit`; where NaN is involved, always.
+template <typename T>
+OPLOOM_ALWAYS_INLINE bool any_before(const T* x, T limit, bool largest) {
+  if constexpr (c10::is_reduced_floating_point_v<T>) {
+    // By their bits, in the order of the numbers.
+    typedef int16_t Lanes __attribute__((vector_size(16)));
+    constexpr int16_t kSize = 0x7fff;
+    constexpr auto kInfinity = std::bit_cast<int16_t>(std::numeric_limits<T>::infinity());
+    const int16_t flip = largest ? -1 : 0, bits = std::bit_cast<int16_t>(limit);
+    const auto rank = static_cast<int16_t>(bits ^ (bits >> 15 & kSize) ^ flip);
+    if ((bits & kSize) > kInfinity) return true;
+    Lanes found{};
+    for (int64_t i = 0; i < kBlock; i += sizeof(Lanes) / sizeof(T)) {
+      Lanes lanes;
+      std::memcpy(&lanes, x + i, sizeof lanes);
+      found |= (lanes ^ (lanes >> 15 & kSize) ^ flip) < rank;
+      found |= (lanes & kSize) > kInfinity;
+    }
+    uint64_t halves[2];
+    std::memcpy(halves, &found, sizeof found);
+    return (halves[0] | halves[1]) != 0;
+  }
   Key<T> any = 0;
   if (largest) {
-    for (int64_t i = 0; i < count; ++i) any |= x[i * stride] <= limit ? 0 : 1;
+    for (int64_t i = 0; i < kBlock; ++i) any |= x[i] <= limit ? 0 : 1;
   } else {
-    for (int64_t i = 0; i < count; ++i) any |= x[i * stride] >= limit ? 0 : 1;
+    for (int64_t i = 0; i < kBlock; ++i) any |= x[i] >= limit ? 0 : 1;
   }
   return any != 0;
 }
 
-// Elements that may be among the first k are put behind each other, and where there is no room
-// left, all but the first k of these are dropped.
+// Of `count` items, the first `sorted` of which are in order and at most k, leaves the first k in
+// order.
+template <typename I>
+void insert_items(I* items, int64_t sorted, int64_t count, int64_t k) {
+  for (int64_t i = sorted; i < count; ++i) {
+    const I item = items[i];
+    if (i >= k && items[k - 1] < item) continue;
+    int64_t place = std::min(i, k - 1);
+    for (; place > 0 && item < items[place - 1]; --place) items[place] = items[place - 1];
+    items[place] = item;
+  }
+}
+
+// Elements that may be among the first k are put behind each other. Few of them are kept in order;
+// of others, where there is no room left, all but the first k are dropped.
 template <typename I, typename T>
 void topk_rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                int64_t k, int64_t dim, bool largest, bool sorted) {
@@ -345,47 +466,48 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   const T* in = self.const_data_ptr<T>();
   T* value_out = values.mutable_data_ptr<T>();
   int64_t* index_out = indices.mutable_data_ptr<int64_t>();
-  constexpr int64_t kBlock = 32;
+  const bool few = k <= kFew;
   const int64_t room = std::min(n, 2 * k) + kBlock;
   at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
     const c10::DataPtr memory =
         c10::GetCPUAllocator()->allocate(static_cast<size_t>(2 * room) * sizeof(I));
     I* items = static_cast<I*>(memory.mutable_get());
+    RowCopies copies(rows, n, end, sizeof(T));
     Walker walker(rows.in.data(), rows.in.size(), begin);
     Walker index_walker(rows.out.data(), rows.out.size(), begin);
     for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
       const T* x = in + walker.in;
-      const int64_t stride = rows.in_stride;
-      int64_t count = 0;
-      // The last of the first k so far, once there have been too many.
+      if (rows.in_stride != 1) x = reinterpret_cast<const T*>(copies.copy(x, row));
+      int64_t count = 0, kept = 0;
+      // The last of the first k so far, once there have been as many.
       I limit = ~I(0);
       T limit_value{};
       const auto drop_all_but_k = [&] {
-        if (count <= k) return;
-        std::nth_element(items, items + k - 1, items + count);
-        count = k;
+        if (few) {
+          insert_items(items, kept, count, k);
+        } else if (count > k) {
+          std::nth_element(items, items + k - 1, items + count);
+        }
+        kept = count = std::min(count, k);
+        if (count < k) return;
         limit = items[k - 1];
-        limit_value = x[index_of(limit) * stride];
+        limit_value = x[index_of(limit)];
       };
       for (int64_t first = 0; first < n; first += kBlock) {
         const int64_t last = std::min(n, first + kBlock);
-        if (limit != ~I(0) && last == first + kBlock) {
-          constexpr std::integral_constant<int64_t, 1> kOne;
-          const bool any =
-              stride == 1 ? any_before(x + first, kOne, kBlock, limit_value, largest)
-                          : any_before(x + first * stride, stride, kBlock, limit_value, largest);
-          if (!any) continue;
+        if (limit != ~I(0) && last == first + kBlock &&
+            !any_before(x + first, limit_value, largest)) {
+          continue;
         }
         for (int64_t i = first; i < last; ++i) {
-          items[count] =
-              static_cast<I>(key_of(x[i * stride], largest)) << kHalf<I> | static_cast<I>(i);
+          items[count] = static_cast<I>(key_of(x[i], largest)) << kHalf<I> | static_cast<I>(i);
           count += items[count] < limit ? 1 : 0;
         }
-        if (count > room - kBlock) drop_all_but_k();
+        if (few || count > room - kBlock) drop_all_but_k();
       }
       drop_all_but_k();
       const I* best = items;
-      if (sorted) {
+      if (sorted && !few) {
         I* others = items + room;
         I* by_index = sort_items(items, others, k, 0, std::bit_width(static_cast<uint64_t>(n)), 1);
         best = sort_items(by_index, by_index == items ? others : items, k, kHalf<I>,
@@ -395,7 +517,7 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
       int64_t* index = index_out + index_walker.out;
       for (int64_t i = 0; i < k; ++i) {
         index[i * rows.index_stride] = index_of(best[i]);
-        y[i * rows.value_stride] = x[index_of(best[i]) * stride];
+        y[i * rows.value_stride] = x[index_of(best[i])];
       }
     }
   });

@@ -7,6 +7,7 @@
 #include <generated/ops/argsort.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/flip.h>
@@ -89,7 +90,8 @@ TEST(Sort, LongKeysAndLongRows) {
     for (const Tensor& t :
          {high.add(low), high.add(few), wide, low, few.sub(1), at::full_like(few, -7),
           at::randn({n}, at::kDouble), high.to(at::kDouble).add(few), at::randn({n}, at::kFloat),
-          at::randint(-9, 9, {n}, at::kHalf)}) {
+          at::randint(-9, 9, {n}, at::kHalf), low.to(at::kByte), low.to(at::kChar),
+          few.to(at::kBool)}) {
       for (bool descending : {false, true}) {
         at::set_num_threads(1);
         const auto [values, indices] = t.sort(0, descending);
@@ -168,6 +170,26 @@ TEST(Sort, DimensionsAndStrides) {
   EXPECT_EQ(ints(std::get<1>(t.sort(/*stable=*/true, 1, false))), ints(indices));
 }
 
+// Columns, several of which lie in one cache line.
+TEST(Sort, NeighbouringRows) {
+  at::manual_seed(4);
+  for (at::ScalarType dtype : {at::kByte, at::kHalf, at::kFloat, at::kDouble}) {
+    for (int64_t n : {7, 130}) {
+      const Tensor t = at::randint(0, 100, {3, n, 19}, at::kDouble).to(dtype);
+      for (const Tensor& x : {t, t.narrow(2, 1, 17), t.transpose(0, 2)}) {
+        const Tensor rows = x.transpose(1, 2).contiguous();
+        const auto [values, indices] = x.sort(1);
+        const auto [expected, order] = rows.sort(2);
+        EXPECT_TRUE(at::equal(values, expected.transpose(1, 2))) << dtype << " " << n;
+        EXPECT_TRUE(at::equal(indices, order.transpose(1, 2))) << dtype << " " << n;
+        const auto [most, places] = x.topk(5, 1, /*largest=*/false);
+        EXPECT_TRUE(at::equal(most, values.narrow(1, 0, 5))) << dtype << " " << n;
+        EXPECT_TRUE(at::equal(places, indices.narrow(1, 0, 5))) << dtype << " " << n;
+      }
+    }
+  }
+}
+
 TEST(Topk, LargestAndSmallest) {
   at::manual_seed(3);
   for (int64_t n : {5, 300, 5000}) {
@@ -198,7 +220,7 @@ TEST(Topk, EveryDtypeAndOrder) {
       if (c10::isFloatingType(dtype)) {
         t[n / 3] = kNaN;
         t[n / 2] = -0.0;
-        t[n - 5] = kNaN;
+        t[n - 5] = -kNaN;
       }
       const Tensor ascending = std::get<0>(t.sort());
       for (const Tensor& x : {t, ascending, ascending.flip({0})}) {
