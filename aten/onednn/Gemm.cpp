@@ -23,6 +23,7 @@
 #include <limits>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace at::inline oploom_v1::onednn {
 namespace {
@@ -179,29 +180,66 @@ void convert_rows(ScalarType to, ScalarType from, int64_t rows, int64_t columns,
     std::swap(out_row, out_column);
     std::swap(in_row, in_column);
   }
+  if (in_column == 1 && out_column == 1 && in_row == columns && out_row == columns) {
+    columns *= std::exchange(rows, 1);
+  }
   for (int64_t i = 0; i < rows; ++i) {
     loop(static_cast<char*>(out) + i * out_row * out_size, out_column * out_size,
          static_cast<const char*>(in) + i * in_row * in_size, in_column * in_size, columns);
   }
 }
 
-// In float32 or int32, which both factors convert to exactly.
+// The same of a whole factor, whose rows or columns become dense.
+Matrix converted(ScalarType to, ScalarType from, int64_t rows, int64_t columns, const Matrix& x,
+                 void* out) {
+  const bool by_columns = layout_of(x, rows, columns).transposed;
+  const Matrix result{out, by_columns ? 1 : columns, by_columns ? rows : 1};
+  convert_rows(to, from, rows, columns, out, result.row_stride, result.column_stride, x.data,
+               x.row_stride, x.column_stride);
+  return result;
+}
+
+// In float32 or int32, which both factors convert to exactly. Where there are few columns, as much
+// of a is converted at a time as stays in the second-level cache.
 void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
+  constexpr int64_t kFewColumns = 64, kStrip = 1 << 17;  // elements
   const ScalarType wide = c10::isReducedFloatingType(dtype) ? kFloat : kInt;
-  const int64_t m = g.m, n = g.n, k = g.k;
-  const c10::DataPtr buffer = c10::GetCPUAllocator()->allocate(
-      static_cast<size_t>(m * k + k * n + m * n) * sizeof(uint32_t));
-  auto* fa = static_cast<uint32_t*>(buffer.mutable_get());
-  uint32_t* fb = fa + m * k;
-  uint32_t* fc = fb + k * n;
-  convert_rows(wide, dtype, m, k, fa, k, 1, g.a, g.a_row, g.a_column);
-  convert_rows(wide, dtype, k, n, fb, n, 1, g.b, g.b_row, g.b_column);
-  const bool reads_c = beta.to<float>() != 0;
-  if (reads_c) convert_rows(wide, dtype, m, n, fc, n, 1, g.c, g.ldc, 1);
-  gemm(wide, {m, n, k, fa, k, 1, fb, n, 1, fc, n}, alpha, beta);
-  convert_rows(dtype, wide, m, n, g.c, g.ldc, 1, fc, n, 1);
+  const int64_t m = g.m, n = g.n, k = g.k, itemsize = c10::elementSize(dtype);
+  const int64_t strip = n > kFewColumns ? m : std::clamp<int64_t>(kStrip / (k + n), 1, m);
+  const auto allocate = [](int64_t count) {
+    return c10::GetCPUAllocator()->allocate(static_cast<size_t>(count) * sizeof(float));
+  };
+  // One strip has its memory behind b, each thread that takes several has its own.
+  const bool whole = strip == m;
+  const c10::DataPtr memory = allocate(k * n + (whole ? m * (k + n) : 0));
+  const Matrix b = converted(wide, dtype, k, n, factor_b(g), memory.mutable_get());
+  const auto run = [&](int64_t begin, int64_t end) {
+    const c10::DataPtr own = whole ? c10::DataPtr() : allocate(strip * (k + n));
+    auto* const pa = whole ? static_cast<float*>(memory.mutable_get()) + k * n
+                           : static_cast<float*>(own.mutable_get());
+    float* const pc = pa + strip * k;
+    for (int64_t i = begin * strip; i < std::min(end * strip, m); i += strip) {
+      const int64_t rows = std::min(strip, m - i);
+      Matrix part = factor_a(g);
+      part.data = static_cast<const char*>(g.a) + i * g.a_row * itemsize;
+      const Matrix a = converted(wide, dtype, rows, k, part, pa);
+      char* c = static_cast<char*>(g.c) + i * g.ldc * itemsize;
+      if (beta.to<float>() != 0) convert_rows(wide, dtype, rows, n, pc, n, 1, c, g.ldc, 1);
+      gemm(wide,
+           {rows, n, k, a.data, a.row_stride, a.column_stride, b.data, b.row_stride,
+            b.column_stride, pc, n},
+           alpha, beta);
+      convert_rows(dtype, wide, rows, n, c, g.ldc, 1, pc, n, 1);
+    }
+  };
+  if (whole) return run(0, 1);
+  at::parallel_for(0, (m + strip - 1) / strip, 1, run);
 }
+
+// Multiply-adds up to which asking oneDNN takes longer than a product in float32, and rows that
+// make the copy of a factor good.
+constexpr int64_t kLargeForBfloat16 = 32 * 32 * 32, kManyRows = 32;
 
 // What no BLAS computes.
 bool is_ours(ScalarType dtype) {
@@ -273,7 +311,17 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
       return gemm_by_blas<complex<double>>(g, alpha, beta);
     case kHalf:
     case kBFloat16:
-      if (takes_bfloat16(dtype, g.k, alpha, beta)) {
+      if (takes_bfloat16(dtype, g.k, alpha, beta) && g.m * g.n * g.k > kLargeForBfloat16) {
+        const Matrix b = factor_b(g);
+        if (g.m >= kManyRows && b.column_stride == 1 && b.row_stride > g.n) {
+          // oneDNN takes up to twice as long where rows do not follow each other.
+          const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(
+              static_cast<size_t>(g.k * g.n) * c10::elementSize(dtype));
+          GemmArguments dense = g;
+          dense.b = converted(dtype, dtype, g.k, g.n, b, memory.mutable_get()).data;
+          dense.b_row = g.n;
+          return gemm(dtype, dense, alpha, beta);
+        }
         const int64_t ldc = std::max(g.ldc, g.n);
         return matmul_bfloat16(1, g.m, g.n, g.k, factor_a(g), g.m * g.k, factor_b(g), g.k * g.n,
                                beta.toDouble() == 1, g.c, ldc, g.m * ldc);
