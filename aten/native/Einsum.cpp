@@ -274,8 +274,14 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
   Tensor result = operands[0];
   if (output_dims < ndim) {
     DimVector rest;
-    for (int64_t d = output_dims; d < ndim; ++d) rest.push_back(d);
-    result = summed_in_its_dtype(result, rest, /*keepdim=*/false);
+    bool gone = result.scalar_type() != kBool;
+    for (int64_t d = output_dims; d < ndim; ++d) {
+      rest.push_back(d);
+      gone &= result.sizes()[d] == 1;
+    }
+    // What products have summed up already is not gone through once more.
+    result = gone ? result.reshape(result.sizes().slice(0, output_dims))
+                  : summed_in_its_dtype(result, rest, /*keepdim=*/false);
   }
   return result;
 }
