@@ -31,6 +31,37 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::erf() const {
   return blendv(large, small, x < V(1.f)) | (*this & V(-0.f));
 }
 
+// The same, by Chebyshev interpolation below 1 and, weighted by what is left of 1, by Remez's
+// algorithm above, with 50 digits.
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::erf() const {
+  using D = Vec<double>;
+  const D x = abs(), z = x * x;
+  const D small =
+      fmadd(x,
+            polynomial(z, 0.1283791670955126, -0.3761263890318375, 0.11283791670954821,
+                       -0.02686617064506536, 0.0052239776247018236, -0.0008548326973892409,
+                       0.00012055330849639737, -1.4925588776320808e-05, 1.6460893511430594e-06,
+                       -1.634915099897037e-07, 1.4651792172190506e-08, -1.1341396612977419e-09,
+                       5.903059452939704e-11),
+            x);
+  const D q = polynomial(at_most(x, D(5.95)) - D(1.), 2.6684166967815997, 3.807225345853586,
+                         1.2163466576872248, 0.059959990014681455, -0.014475749827063351,
+                         0.0028535082754988722, -0.0003423752443406271, -3.793757747880054e-05,
+                         3.9239816292556514e-05, -1.3952837720025062e-05, 3.0757289752200056e-06,
+                         -2.9547389176584216e-07, -8.36968215675415e-08, 4.817481082126374e-08,
+                         -1.2290356050492473e-08, 1.9031262208313727e-09, -1.7215730822594224e-10,
+                         7.019038012409158e-12);
+  const D kRound(0x1.8p52 + 1023);
+  const D rounded = kRound - q;
+  const D r = (kRound - rounded) - q;
+  const D y = polynomial(r, 1.0, 0.6931471805599453, 0.24022650695910072, 0.05550410866482158,
+                         0.009618129107628477, 0.0013333558146428443, 0.0001540353039338161,
+                         1.5252733804059841e-05, 1.321548679014431e-06, 1.01780860092397e-07,
+                         7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11);
+  const D large = fmadd(y.neg(), from_bits<D>(bits_of(rounded) << 52), D(1.));
+  return blendv(large, small, x < D(1.)) | (*this & D(-0.));
+}
+
 // From 0.75 on exp(-x^2) t P(t) with t = 1 / (x + 1.25), where what rounding takes from x^2, t and
 // P counts; below 0 what is left of 2.
 OPLOOM_ALWAYS_INLINE Vec<float> erfc(const Vec<float>& argument) {
@@ -58,40 +89,6 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfc(const Vec<float>& argument) {
   const V above = scale_by_power(scale + fmadd(scale * r, h, lost), n, rounded);
   const V y = blendv(above, V(2.f) - above, argument.signs());
   return blendv(y, center, x < V(0.75f));
-}
-
-// Note [The normal distribution's tail]
-// For s > 4.95 the share below -s is exp(-s^2 / 2) t P(t) with t = 1 / (s + 2). What rounding takes
-// from s^2 / 2 and from t is found with fused operations and goes into the exponent: a relative
-// error e of t is one of (1 + 2.1 t) e, nearly, of t P(t).
-
-// factor * share
-OPLOOM_ALWAYS_INLINE Vec<float> normal_tail(Vec<float> factor, Vec<float> s) {
-  using V = Vec<float>;
-  const V offset(2.f), one(1.f);
-  const V d = s + offset;
-  const V d_rest = s - (d - offset);
-  const V t = one / d;
-  const V t_error = fmadd(t.neg(), d_rest, fmadd(t.neg(), d, one));
-  const V first(0.39892328f);
-  const V q = polynomial(t, 0.799077f, 1.1666404f, 1.1872253f, -4.591389f);
-  const V p = fmadd(t, q, first);
-  const V p_rest = fmadd(t, q, first - p);
-  const V half = s * V(0.5f);
-  const V exponent = half * s;
-  const V rest = fmadd(t_error, fmadd(t, V(2.1f), one), fmadd(half.neg(), s, exponent));
-  const V kRound(kRoundToPower);
-  const V rounded = fmadd(exponent, V(-1.44269504f), kRound);
-  const V n = rounded - kRound;
-  const V r = fmadd(n, V(2.12194440e-4f), fmadd(n, V(-0.693359375f), exponent.neg())) + rest;
-  const V v = factor * t;
-  const V scale = v * p;
-  const V lost = fmadd(v, p_rest, fmadd(fmadd(factor, t, v.neg()), p, fmadd(v, p, scale.neg())));
-  const V y = scale + fmadd(scale * r,
-                            polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f,
-                                       0.0013746604f),
-                            lost);
-  return scale_by_power(y, n, rounded);
 }
 
 // Note [Share in intervals]
@@ -151,13 +148,13 @@ inline constexpr float kShares[9][8] = {
 #endif
 inline constexpr float kFarthestShare = 4.99f;
 
-// The share below -s, for s up to kFarthestShare.
-OPLOOM_ALWAYS_INLINE Vec<float> share_near(Vec<float> s) {
+// The share below -s, by the polynomial of `place`, which is s up to kFarthestShare.
+OPLOOM_ALWAYS_INLINE Vec<float> share_near(Vec<float> s, Vec<float> place) {
   using V = Vec<float>;
   // The count less 1/2, rounded, is the number of the interval; it comes into the lowest bits.
   constexpr float kIntervals = std::size(kShareCenters);
-  const V count = fmadd(s, V(0.18f / 8 * kIntervals), V(0.7f / 8 * kIntervals));
-  const V interval = fmadd(s, count, V(-0.5f)) + V(kRoundToWhole);
+  const V count = fmadd(place, V(0.18f / 8 * kIntervals), V(0.7f / 8 * kIntervals));
+  const V interval = fmadd(place, count, V(-0.5f)) + V(kRoundToWhole);
   const V d = s - V::lookup(kShareCenters, interval);
   constexpr int kDegree = std::size(kShares) - 1;
   V share = V::lookup(kShares[kDegree], interval);
@@ -165,46 +162,48 @@ OPLOOM_ALWAYS_INLINE Vec<float> share_near(Vec<float> s) {
   return share;
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_near(Vec<float> x, Vec<float> s) {
-  return fmadd(s.neg(), share_near(s), at_least(x, Vec<float>(0.f)));
-}
-
-// nan at -inf, as -inf * 0 is
-OPLOOM_NOINLINE inline Vec<float> gelu_of_some_far(Vec<float> x) {
+// s times the share below -s, for s > kFarthestShare, is exp(-s^2 / 2) P(2 / s^2): what rounding
+// takes from s^2 / 2 is kept, and P hardly depends on it. The power is that of exp_of_near(),
+// larger by 2^64, so that it is a normal number. nan at -inf, as -inf * 0 is.
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
   using V = Vec<float>;
   const V zero(0.f);
   const V s = at_most(x.abs(), V(14.5f));
+  const V half = s * V(0.5f), exponent = half * s;
+  const V lost = fmadd(half, s, exponent.neg());
+  const V kRound(kRoundToWhole + 8 * 64);
+  const V rounded = fmadd(exponent, V(-kEighthsPerPower), kRound);
+  const V n = rounded - kRound;
+  const V r =
+      fmadd(n, V(-kEighth), exponent.neg()) + (fmadd(n, V(-kEighthRest), V(-kEighthsLog)) - lost);
+  const V change = fmadd(r * r, polynomial(r, 0.4999982f, 0.16657186f, 0.040098872f), r);
+  const V power = power_of_eighths(rounded);
+  const V factor = polynomial(V(1.f) / exponent, 0.39894223f, -0.19946072f, 0.2983776f,
+                              -0.71583766f, 1.9377695f, -3.456981f);
+  const V first = power * factor;
+  const V y = first + fmadd(first, change, fmadd(power, factor, first.neg()));
   // For x > 0 the shares above and below x make 1.
-  const V far = fmadd(at_most(x, zero), zero, at_least(x, zero) + normal_tail(s.neg(), s));
-  return blendv(far, gelu_of_near(x, s), s < V(kFarthestShare));
+  return fmadd(y, V(-0x1p-64f), fmadd(at_most(x, zero), zero, at_least(x, zero)));
 }
 
 // x times the share of the normal distribution below x
 OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
-  const Vec<float> s = x.abs();
-  if (!all(s < Vec<float>(kFarthestShare))) [[unlikely]]
-    return gelu_of_some_far(x);
-  return gelu_of_near(x, s);
-}
-
-// The share of the normal distribution below x, up to kFarthestShare.
-OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf_near(Vec<float> x, Vec<float> s) {
-  const Vec<float> share = share_near(s);
-  return blendv(Vec<float>(1.f) - share, share, x.signs());
-}
-
-OPLOOM_NOINLINE inline Vec<float> normal_cdf_of_some_far(Vec<float> x) {
   using V = Vec<float>;
-  const V half(0.5f), s = x.abs();
-  const V far = fmadd((x * V(0.707106781f)).erf(), half, half);
-  return blendv(far, normal_cdf_near(x, s), s < V(kFarthestShare));
+  const V s = x.abs();
+  const auto near = s < V(kFarthestShare);
+  const V y = fmadd(s.neg(), share_near(s, s), at_least(x, V(0.f)));
+  if (all(near)) [[likely]]
+    return y;
+  return blendv(gelu_of_far(x), y, near);
 }
 
+// The share of the normal distribution below x. A little beyond kFarthestShare the last polynomial
+// serves on, and then 0, which is 1e-7 too small.
 OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf(const Vec<float>& x) {
-  const Vec<float> s = x.abs();
-  if (!all(s < Vec<float>(kFarthestShare))) [[unlikely]]
-    return normal_cdf_of_some_far(x);
-  return normal_cdf_near(x, s);
+  using V = Vec<float>;
+  const V s = x.abs();
+  const V share = blendv(share_near(s, at_most(s, V(kFarthestShare))), V(0.f), s > V(5.2f));
+  return blendv(V(1.f) - share, share, x.signs());
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -1,5 +1,5 @@
 // Functions of float that are computed in double, and rounded once: errors are little more than 0.5
-// ULP.
+// ULP. And erfinv of double.
 #pragma once
 
 #include <aten/cpu/vec/math_gamma.h>
@@ -63,6 +63,86 @@ OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
   const D one(1.);
   const Vec<float> share = narrow(fmadd(v[0].neg(), v[0], one), fmadd(v[1].neg(), v[1], one));
   return or_else(erfinv_product(v, share), share, x, c10::special::erfinv);
+}
+
+// Note [erfinv of double]
+// As above x P(w), with one P for w up to 5, and two of the root of w. They are Chebyshev
+// interpolations, computed with 60 digits and centered where P has a value c that is nearly a
+// double. With t the distance from the center, P = c + t Q(t): x c, the largest part, is kept in
+// two numbers, and so is w, of which a rounding would be one of the result as large.
+struct ErfinvCurve {
+  Vec<double> t, center, center_rest, slope;
+};
+OPLOOM_ALWAYS_INLINE ErfinvCurve blend(const ErfinvCurve& a, const ErfinvCurve& b,
+                                       Vec<double>::Mask mask) {
+  return {blendv(a.t, b.t, mask), blendv(a.center, b.center, mask),
+          blendv(a.center_rest, b.center_rest, mask), blendv(a.slope, b.slope, mask)};
+}
+
+OPLOOM_NOINLINE inline Vec<double> erfinv(const Vec<double>& x) {
+  using D = Vec<double>;
+  using Bits = typename FloatingForm<D>::bits;
+  const D zero(0.), one(1.);
+  const D share = fmadd(x.neg(), x, one);
+  // w = -log(share), where share = 2^n (1 + f) and log(1 + f) = f - s f + s^3 R(s^2) with
+  // s = f / (2 + f).
+  const Bits shifted = bits_of(share) + Bits((1024ull << 52) - 0x3fe6a09e667f3bcd);  // sqrt(1/2)
+  const Bits power = shifted >> 52;                                                  // n + 1024
+  const D n = from_bits<D>(power | Bits(0x433ull << 52)) - D(0x1p52 + 1024);
+  const D f = from_bits<D>(bits_of(share) + Bits(1024ull << 52) - (power << 52)) - one;
+  const D s = f / (f + D(2.)), z = s * s;
+  const D rest_of_log = fmadd(
+      z * s,
+      polynomial(z, 0.6666666666666666, 0.4000000000000088, 0.2857142857080323, 0.2222222239180047,
+                 0.18181795630884753, 0.15386240205813478, 0.13268759668560612, 0.13086767009948175)
+          .neg(),
+      f * s);
+  const D whole = n * D(-0.6931471805601177);
+  const D sum = whole - f;
+  const D lost_of_log = ((whole - sum) - f) + fmadd(n, D(1.7239444525614835e-13), rest_of_log);
+  const D w = sum + lost_of_log;
+  const D w_rest = (sum - w) + lost_of_log;
+  D t = (w - D(0.7486)) + w_rest;
+  ErfinvCurve curve{
+      t, D(1.0653759818631223), D(-2.2493313644615513e-18),
+      polynomial(t, 0.24523946431877494, 0.006074621521995784, -0.002451635138300124,
+                 4.839624845663908e-05, 4.379594398307164e-05, -3.0750332999651762e-06,
+                 -7.917536703919132e-07, 1.0014384352217356e-07, 1.3456472435660903e-08,
+                 -2.777283520294436e-09, -1.9673241639689007e-10, 7.091856855574595e-11,
+                 1.6695022894706609e-12, -1.4932981670885529e-12, -1.1501840697846328e-13,
+                 9.20919274323194e-14, -1.516568639323537e-14, 1.0889683911720025e-15,
+                 -9.56868116698321e-18, -3.513250553942351e-18, 1.64533799430872e-19)};
+  const auto near = w <= D(5.);
+  if (!all(near)) {
+    const D root = w.sqrt();
+    const D root_rest = (fmadd(root.neg(), root, w) + w_rest) * (D(0.5) / root);
+    t = (root - D(3.029)) + root_rest;
+    const ErfinvCurve middle{
+        t, D(2.8620331429605237), D(-1.6685778415629767e-17),
+        polynomial(t, 1.0022043738689, 0.00880834607614718, -0.0070135341306412835,
+                   0.005187734039321322, -0.003303622031669113, 0.0014472579277746344,
+                   -0.00020850161683955558, -0.0002313272385781955, 0.00019109892223608235,
+                   -5.258281802940392e-05, -1.5639002969732747e-05, 1.9589341076727244e-05,
+                   -6.4627572404157425e-06, -8.509078838225611e-07, 1.7184333315839124e-06,
+                   -6.647006846005133e-07, -2.9236962889830174e-08, 1.3980540509475147e-07,
+                   -4.5579701550678085e-08, -5.2304798710039755e-09, 4.19497463780777e-09)};
+    t = (root - D(4.8706)) + root_rest;
+    const ErfinvCurve far{
+        t, D(4.7191716864420075), D(1.8901302588163753e-17),
+        polynomial(t, 1.0103248765466366, -4.716340013786608e-05, -0.000257867235108049,
+                   8.99463143862185e-05, -2.3575459930166083e-05, 5.5472256310955355e-06,
+                   -1.2800792671256856e-06, 3.3631681042311626e-07, -1.2368773527163463e-07,
+                   6.194462406099498e-08, -3.314251287258477e-08, 1.61234953380289e-08,
+                   -6.681185557188315e-09, 2.2244309536152936e-09, -4.4265621327218115e-10,
+                   -7.831452357102301e-11, 8.874342112959174e-11, -1.968931701962242e-11)};
+    curve = blend(blend(far, middle, w <= D(16.)), curve, near);
+  }
+  const D first = x * curve.center;
+  const D lost = fmadd(x, curve.center_rest, fmadd(x, curve.center, first.neg()));
+  const D y = (first + fmadd(x * curve.t, curve.slope, lost)) | (x & D(-0.));
+  if (all(share > zero)) [[likely]]
+    return y;
+  return blendv(x / share.sqrt(), y, share > zero);
 }
 
 // sqrt(2) erfinv(2 x - 1)

@@ -109,6 +109,16 @@ struct Function {
   Bound float64;
 };
 
+// c10::special's with a step of Newton's method more.
+inline long double exact_erfinv(long double x) {
+  const long double near = c10::special::erfinv(static_cast<double>(x));
+  if (!(std::abs(x) < 1) || x == 0) return near;
+  const long double y = std::abs(near), magnitude = std::abs(x);
+  const long double error =
+      magnitude < 0.5L ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
+  return std::copysign(y - error * std::exp(y * y) * 0.886226925452758013649L, x);
+}
+
 template <typename T>
 Tensor tensor_of(T* values, size_t count) {
   return at::from_blob(values, {static_cast<int64_t>(count)},
@@ -145,9 +155,10 @@ inline const Function kFunctions[] = {
     {"erfc", at::erfc, OPLOOM_BOTH(std::erfc(x)), {2.5, 2}, {3, 1.5}},
     {"erfinv",
      at::erfinv,
-     OPLOOM_BOTH(c10::special::erfinv(static_cast<double>(x))),
+     [](long double x) -> long double { return exact_erfinv(x); },
+     [](double x) -> double { return c10::special::erfinv(x); },
      {1, .75},
-     {1, 1}},
+     {1.75, 1.75}},
     {"exp", at::exp, OPLOOM_BOTH(std::exp(x)), {1, 1}, {1, 1}},
     {"exp2", at::exp2, OPLOOM_BOTH(std::exp2(x)), {1, 1}, {1, 1}},
     {"expm1", at::expm1, OPLOOM_BOTH(std::expm1(x)), {1, 1}, {1, 1}},

@@ -65,6 +65,9 @@ std::vector<double> doubles() {
   std::uniform_real_distribution<double> uniform(-750, 750);
   for (int i = 0; i < 20000; ++i) values.push_back(uniform(random));
   for (int i = 0; i < 20000; ++i) values.push_back(uniform(random) / 256);
+  // Shares, and such that little is left of 1.
+  for (int i = 0; i < 20000; ++i) values.push_back(uniform(random) / 750);
+  for (int i = 0; i < 20000; ++i) values.push_back(1 - std::exp2(uniform(random) / 14));
   using Limits = std::numeric_limits<double>;
   for (double x : {0.0, 1.0, Limits::min(), Limits::max(), Limits::denorm_min(), Limits::infinity(),
                    Limits::quiet_NaN(), 709.78, 745.13, 1e-300}) {
