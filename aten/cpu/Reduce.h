@@ -33,7 +33,8 @@ inline namespace CPU_CAPABILITY {
 //   struct Columns              the states of up to kColumns neighbouring outputs, with
 //     add(const Elem* const* rows, nrows, n) (the first call), get(j), across(j, n), the state of
 //     n of them from j on together, and merge(const Columns&, offset, n), which adds states from
-//     `offset` on to the first n; what is behind the states of a Columns may hold anything
+//     `offset` on to the first n; what is behind the states of a Columns may hold anything;
+//     add_periods(const Elem*, n, width), if there is one, takes rows without gaps as one
 //   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
@@ -158,6 +159,8 @@ struct Reduction {
   // b becomes the state of a's and b's elements together.
   void (*combine)(const ReduceState& a, ReduceState& b);
   void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n);
+  // Of rows of `width` elements without gaps between them, n elements in all; null for some.
+  void (*columns_add_periods)(void* columns, const void* elements, int64_t n, int64_t width);
   // The first n of b become the states of theirs and a's from `offset` on.
   void (*columns_merge)(const void* a, int64_t offset, void* b, int64_t n);
   // The state of n neighbouring columns from j on together.
@@ -196,6 +199,11 @@ Reduction make_operation() {
   r.columns_add = [](void* columns, const void* const* rows, int64_t nrows, int64_t n) {
     static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n);
   };
+  if constexpr (requires(Columns c, const Elem* p) { c.add_periods(p, 1, 1); }) {
+    r.columns_add_periods = [](void* columns, const void* elements, int64_t n, int64_t width) {
+      static_cast<Columns*>(columns)->add_periods(static_cast<const Elem*>(elements), n, width);
+    };
+  }
   r.columns_merge = [](const void* a, int64_t offset, void* b, int64_t n) {
     static_cast<Columns*>(b)->merge(*static_cast<const Columns*>(a), offset, n);
   };
@@ -386,6 +394,12 @@ class ColumnsReduction {
     const WalkDim rows = reduced[0];
     int64_t joined = 1;
     if (rows.in == width * stride_) {
+      if (r_.columns_add_periods != nullptr && in_place_ && width <= 8 &&
+          (width & (width - 1)) == 0 && rows.size == count && count * width <= r_.longest) {
+        cascade_.start(width);
+        r_.columns_add_periods(cascade_.next(), in, count * width, width);
+        return cascade_.next();
+      }
       const int64_t most = std::min(kJoined / width, rows.size / 2);
       while (2 * joined <= most) joined *= 2;
     }

@@ -292,42 +292,52 @@ inline constexpr int64_t kAhead = requires {
 }
 ? 8192 : 4096;
 
-// Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
-// The width of the partial results is fixed, so the order is the same for every instruction set.
+// Numbers that are reduced side by side; it is fixed, so that the order is the same for every
+// instruction set.
+template <typename T>
+inline constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
+
+// F over the blocks of kWide elements, of what `map` makes of them as T, that end before n; there
+// must be one. Moves i behind them.
 // What comes `ahead` bytes later is fetched: the processor stops at the end of a page by itself,
 // and a sum of 64 MB took a tenth longer.
+template <typename F, typename T, typename In, typename Map>
+OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, const Map& map,
+                                        int64_t ahead) {
+  using L = Lanes<T>;
+  using P = Partial<F, typename L::V, kWide<T> / L::kSize>;
+  P total, part;
+  const auto next = [&](int64_t k) { return map(L::load(p + i + k * L::kSize)); };
+  const auto fetch = [&] {
+    const char* far = reinterpret_cast<const char*>(p + i) + ahead;
+    for (size_t k = 0; k < kWide<T> * sizeof(In); k += 64) __builtin_prefetch(far + k);
+  };
+  const auto group = [&](P& to) {
+    const int64_t end = std::min(i + P::kGroup * kWide<T>, n);
+    fetch();
+    to.start(next);
+    for (i += kWide<T>; i + kWide<T> <= end; i += kWide<T>) {
+      fetch();
+      to.add(next);
+    }
+  };
+  group(total);
+  while (i + kWide<T> <= n) {
+    group(part);
+    total.merge(part);
+  }
+  return total;
+}
+
+// Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
 template <typename F, typename T, typename In, typename Map = Identity>
 T reduce_chunk(const In* p, int64_t n, const Map& map = {}, int64_t ahead = kAhead<F>) {
-  using L = Lanes<T>;
-  constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
-  constexpr int64_t kNarrow = kWide / 8;
+  constexpr int64_t kNarrow = kWide<T> / 8;
   int64_t i = 0;
   const auto one = [&](int64_t j) { return map(static_cast<T>(p[j])); };
-  // Widths that fit into registers.
   const auto wide = [&] {
-    constexpr int64_t kCount = kWide / L::kSize;
-    using P = Partial<F, typename L::V, kCount>;
-    P total, part;
-    const auto next = [&](int64_t k) { return map(L::load(p + i + k * L::kSize)); };
-    const auto fetch = [&] {
-      const char* far = reinterpret_cast<const char*>(p + i) + ahead;
-      for (size_t k = 0; k < kWide * sizeof(In); k += 64) __builtin_prefetch(far + k);
-    };
-    const auto group = [&](P& to) {
-      const int64_t end = std::min(i + P::kGroup * kWide, n);
-      fetch();
-      to.start(next);
-      for (i += kWide; i + kWide <= end; i += kWide) {
-        fetch();
-        to.add(next);
-      }
-    };
-    group(total);
-    while (i + kWide <= n) {
-      group(part);
-      total.merge(part);
-    }
-    return L::first(across<F, T>(total.finish()));
+    auto total = reduce_blocks<F, T>(p, i, n, map, ahead);
+    return Lanes<T>::first(across<F, T>(total.finish()));
   };
   // As many blocks as there are from i on; at least one.
   const auto narrow = [&] {
@@ -341,10 +351,29 @@ T reduce_chunk(const In* p, int64_t n, const Map& map = {}, int64_t ahead = kAhe
     }
     return acc[0];
   };
-  T result = n >= kWide ? wide() : n >= kNarrow ? narrow() : one(i++);
+  T result = n >= kWide<T> ? wide() : n >= kNarrow ? narrow() : one(i++);
   if (n - i >= 2 * kNarrow) result = F::apply(result, narrow());
   for (; i < n; ++i) result = F::apply(result, one(i));
   return result;
+}
+
+// The sums of the elements of every `period`, a power of two up to 16, of which n is a multiple.
+template <typename T, typename In>
+OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, T* sums) {
+  alignas(64) T acc[kWide<T>];
+  int64_t i = 0, width = kWide<T>;
+  if (n >= width) {
+    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), kAhead<Add>);
+    std::memcpy(acc, total.value, sizeof acc);
+  } else {
+    width = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));
+    for (; i < width; ++i) acc[i] = static_cast<T>(p[i]);
+  }
+  for (int64_t j = 0; i < n; ++i, ++j) acc[j] = Add::apply(acc[j], static_cast<T>(p[i]));
+  for (width /= 2; width >= period; width /= 2) {
+    for (int64_t j = 0; j < width; ++j) acc[j] = Add::apply(acc[j], acc[j + width]);
+  }
+  std::copy_n(acc, period, sums);
 }
 
 // Turns n elements, `stride` bytes apart, into f(element).

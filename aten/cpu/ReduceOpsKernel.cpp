@@ -19,16 +19,29 @@ struct SimpleOp {
   using Acc = T;
   static constexpr int64_t kLongest = 16 * kChunk;
   static T identity() { return F::template identity<T>(); }
-  static T chunk(const In* p, int64_t n) { return reduce_chunk<F, T>(p, n, Map()); }
+  // The parts of complex numbers are added up as numbers of their own.
+  static constexpr bool kInParts = std::is_same_v<F, Add> && c10::is_complex_v<T>;
+  using Part = std::conditional_t<kInParts, real_part_t<T>, T>;
+  using PartIn = std::conditional_t<kInParts, Part, In>;
+  static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
+  static T chunk(const In* p, int64_t n) {
+    if constexpr (kInParts) {
+      Part parts[kParts];
+      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, parts);
+      return {parts[0], parts[1]};
+    } else {
+      return reduce_chunk<F, T>(p, n, Map());
+    }
+  }
   static T combine(T a, T b) { return F::apply(a, b); }
   struct Columns {
-    // The parts of complex numbers are added up as numbers of their own.
-    static constexpr bool kInParts = std::is_same_v<F, Add> && c10::is_complex_v<T>;
-    using Part = std::conditional_t<kInParts, real_part_t<T>, T>;
-    using PartIn = std::conditional_t<kInParts, Part, In>;
     using L = Lanes<Part>;
-    static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
     Part acc[kColumns * kParts + L::kSize];
+    // Rows without gaps between them, n elements in all.
+    void add_periods(const In* elements, int64_t n, int64_t width) requires(
+        std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>) {
+      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, acc);
+    }
     void add(const In* const* elements, int64_t nrows, int64_t n) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
@@ -70,7 +83,7 @@ struct SimpleOp {
     }
     const T* states() const { return reinterpret_cast<const T*>(acc); }
     T get(int64_t j) const { return states()[j]; }
-    T across(int64_t j, int64_t n) const { return reduce_chunk<F, T>(states() + j, n); }
+    T across(int64_t j, int64_t n) const { return SimpleOp<F, T>::chunk(states() + j, n); }
   };
 };
 

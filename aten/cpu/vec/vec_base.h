@@ -33,7 +33,8 @@ inline constexpr int kVecBytes = 32;
 
 // The numbers in a Vec of the form below. For DEFAULT it is one: the functions are then what a
 // reader would write for one number, and a compiler need not unroll them. The other instruction
-// sets have this form for complex numbers only, and it is one for the same reason.
+// sets have this form for complex numbers only, and it is one for the same reason: the compiler
+// takes several together where a loop is simple enough.
 template <typename T>
 inline constexpr int kLanes = 1;
 

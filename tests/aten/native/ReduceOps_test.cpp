@@ -166,6 +166,10 @@ std::vector<Tensor> samples(at::ScalarType dtype) {
   result.push_back(random({17, 530}));
   result.push_back(random({2, 16500}));
   result.push_back(random({9, 35, 2}).slice(1, 1, 34));
+  // Rows of 2, 4 and 8 without gaps between them.
+  result.push_back(random({3, 50, 2}));
+  result.push_back(random({3, 77, 4}));
+  result.push_back(random({70, 8}));
   // Short rows of one output far apart, with those of others between them or not.
   result.push_back(random({9, 70, 33}));
   result.push_back(random({10, 3, 128}));
@@ -182,7 +186,7 @@ TEST_P(ReductionTest, AgreesWithPlainLoopsOverEverySetOfDimensions) {
   at::manual_seed(3);
   const bool floating = c10::isFloatingType(dtype);
   const bool half = dtype == at::kHalf || dtype == at::kBFloat16;
-  const double tolerance = half ? 1e-2 : dtype == at::kFloat ? 1e-5 : 1e-12;
+  const double tolerance = half ? 1e-2 : dtype == at::kFloat ? 3e-5 : 1e-12;
   for (const Tensor& t : samples(dtype)) {
     const uint64_t sets = uint64_t{1} << t.dim();
     for (uint64_t mask = 1; mask < sets; ++mask) {
@@ -234,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, ReductionTest,
 TEST(Reductions, ComplexNumbers) {
   at::manual_seed(4);
   for (at::ScalarType dtype : {at::kComplexFloat, at::kComplexDouble}) {
-    const double tolerance = dtype == at::kComplexFloat ? 1e-5 : 1e-12;
+    const double tolerance = dtype == at::kComplexFloat ? 3e-5 : 1e-12;
     for (const Tensor& t : samples(dtype)) {
       const Tensor parts = at::view_as_real(t);
       for (uint64_t mask = 1; mask < uint64_t{1} << t.dim(); ++mask) {
@@ -257,7 +261,7 @@ TEST(Reductions, ComplexNumbers) {
     const Tensor angles = at::randn({n}, at::kDouble);
     const Tensor t = at::polar(at::ones({n}, at::kDouble), angles);
     for (at::ScalarType dtype : {at::kComplexFloat, at::kComplexDouble}) {
-      const double tolerance = dtype == at::kComplexFloat ? 1e-5 : 1e-12;
+      const double tolerance = dtype == at::kComplexFloat ? 3e-5 : 1e-12;
       const double angle = naive_sum(doubles(angles));
       const Doubles expected = {std::cos(angle), std::sin(angle)};
       const Tensor z = t.to(dtype);
