@@ -39,7 +39,7 @@ struct SimpleOp {
     Part acc[kColumns * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width) requires(
-        std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>) {
+        std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
       sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, acc);
     }
     void add(const In* const* elements, int64_t nrows, int64_t n) {
