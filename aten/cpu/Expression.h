@@ -4,6 +4,7 @@
 #include <aten/cpu/vec/functions.h>
 #include <aten/stubs/Expression.h>
 
+#include <algorithm>
 #include <array>
 #include <tuple>
 #include <type_traits>
@@ -12,12 +13,28 @@ namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 
 using namespace at::vec;
 
+// The end of a row of 16-bit floats, in one place for all expressions.
+template <typename T>
+OPLOOM_NOINLINE Vec<float> load_rest(const T* source, int64_t count) {
+  return Rows<T>::load(source, count);
+}
+template <typename T>
+OPLOOM_NOINLINE void store_rest(T* target, Vec<float> value, int64_t count) {
+  Rows<T>::store(target, value, count);
+}
+
 // A result is a Vec, a mask, which is stored as bools, or an array of Vec, for several outputs.
-template <typename V>
-OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const V& value, int64_t count) {
-  using T = typename V::value_type;
+template <typename T>
+OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const typename Rows<T>::V& value,
+                                       int64_t count) {
   T* out = reinterpret_cast<T*>(target) + i;
-  count == V::size() ? value.storeu(out) : value.storeu(out, count);
+  if (count == Rows<T>::size()) {
+    Rows<T>::store(out, value);
+  } else if constexpr (c10::is_reduced_floating_point_v<T>) {
+    store_rest(out, value, count);
+  } else {
+    value.storeu(out, count);
+  }
 }
 template <typename V>
 OPLOOM_ALWAYS_INLINE void store_truth(char* target, int64_t i, const typename V::Mask& mask,
@@ -32,40 +49,64 @@ OPLOOM_ALWAYS_INLINE void store_truth(char* target, int64_t i, const typename V:
     for (int64_t k = 0; k < count; ++k) out[k] = numbers[k] != T(0);
   }
 }
-template <typename V, typename Result>
+template <typename T, typename Result>
 OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& result,
                                         int64_t count) {
+  using V = typename Rows<T>::V;
   if constexpr (std::is_same_v<Result, V>) {
-    store_result(data[0], i, result, count);
+    store_result<T>(data[0], i, result, count);
   } else if constexpr (std::is_same_v<Result, typename V::Mask>) {
     store_truth<V>(data[0], i, result, count);
   } else {
-    for (size_t k = 0; k < result.size(); ++k) store_result(data[k], i, result[k], count);
+    for (size_t k = 0; k < result.size(); ++k) store_result<T>(data[k], i, result[k], count);
   }
 }
 
-// The loop of `Op<T>`, a function of Vec<T> that is made from the operator's numbers.
+// The loop of `Op<T>`, a function of Vec<T> that is made from the operator's numbers; for 16-bit
+// floats that of Op<float>.
 template <template <typename> class Op, typename T, size_t... I>
 OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* numbers,
                                          std::index_sequence<I...>) {
-  const Op<T> op(numbers);
-  const T* in[] = {reinterpret_cast<const T*>(data[Op<T>::kOutputs + I])..., nullptr};
-  for_each_vec<T>(n, op, in, std::index_sequence<I...>{},
-                  [data](int64_t i, const auto& result, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
-                    store_results<Vec<T>>(data, i, result, count);
-                  });
+  using F = Op<c10::opmath_type<T>>;
+  const F op(numbers);
+  const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
+  if constexpr (c10::is_reduced_floating_point_v<T>) {
+    // One at a time: these are short, and there are many.
+    constexpr int64_t kStep = Rows<T>::size();
+    for (int64_t i = 0; i < n; i += kStep) {
+      const int64_t count = std::min(n - i, kStep);
+      const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        return count == kStep ? Rows<T>::load(row + i) : load_rest(row + i, count);
+      };
+      store_results<T>(data, i, op(load(in[I])...), count);
+    }
+  } else {
+    for_each_vec<T>(n, op, in, std::index_sequence<I...>{},
+                    [data](int64_t i, const auto& result, int64_t count)
+                        OPLOOM_ALWAYS_INLINE_LAMBDA { store_results<T>(data, i, result, count); });
+  }
 }
 
 template <template <typename> class Op, typename T>
 void expression_row(char** data, int64_t n, const Scalar* numbers) {
-  expression_row<Op, T>(data, n, numbers, std::make_index_sequence<Op<T>::kInputs>{});
+  expression_row<Op, T>(data, n, numbers, std::make_index_sequence<Op<float>::kInputs>{});
 }
+
+// Expressions up to this cost have loops of their own for 16-bit floats: to convert rows before and
+// after takes as long as they do.
+inline constexpr int kCostOfConversions = 10;
 
 template <template <typename> class Op, typename... T>
 constexpr ExpressionKernel make_expression_kernel() {
   ExpressionKernel kernel{&run_expression};
-  ((kernel.rows[static_cast<size_t>(c10::CppTypeToScalarType<T>::value)] = &expression_row<Op, T>),
-   ...);
+  const auto add = [&]<typename U>(U) {
+    kernel.rows[static_cast<size_t>(c10::CppTypeToScalarType<U>::value)] = &expression_row<Op, U>;
+  };
+  (add(T()), ...);
+  if constexpr (Vec<float>::kInRegister && Op<float>::kCost <= kCostOfConversions) {
+    add(Half());
+    add(BFloat16());
+  }
   return kernel;
 }
 

@@ -59,12 +59,13 @@ class ReducedRows {
 void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
                     const Scalar* numbers) {
   const ScalarType dtype = iter.common_dtype();
-  const bool reduced = c10::isReducedFloatingType(dtype);
-  const auto row = kernel.rows[static_cast<size_t>(reduced ? ScalarType::Float : dtype)];
+  auto row = kernel.rows[static_cast<size_t>(dtype)];
+  const bool by_rows = row == nullptr && c10::isReducedFloatingType(dtype);
+  if (by_rows) row = kernel.rows[static_cast<size_t>(ScalarType::Float)];
   const int operands = iter.ntensors();
   OPLOOM_INTERNAL_ASSERT(row != nullptr && operands <= kMaxOperands, iter.op_name(),
                          "(): no kernel for ", dtype);
-  if (reduced) {
+  if (by_rows) {
     const ReducedRows convert(iter, dtype);
     at::detail::for_each_dense_row(iter, operands,
                                    [&](char** data, int64_t n) { convert(row, data, n, numbers); });

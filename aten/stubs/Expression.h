@@ -11,9 +11,10 @@
 
 // Note [Kernels of expressions]
 // What is generated from `expr:` is one loop for each dtype that is computed in, over dense rows of
-// operands of that dtype (or of bool, where the result is a truth value). All else, strides,
-// threads and the conversion of 16-bit floats, is done by run_expression, which is compiled once
-// for all operators. A kernel for another device brings its own `run`.
+// operands of that dtype (or of bool, where the result is a truth value). All else, strides and
+// threads, is done by run_expression, which is compiled once for all operators. So is the
+// conversion of 16-bit floats, but for short expressions, whose loops convert in registers. A
+// kernel for another device brings its own `run`.
 
 namespace at::inline oploom_v1 {
 
@@ -27,7 +28,7 @@ using expression_row_fn = void (*)(char** data, int64_t n, const Scalar* numbers
 
 struct ExpressionKernel {
   void (*run)(TensorIteratorBase& iter, const ExpressionKernel& kernel, const Scalar* numbers);
-  // By dtype; null where there is none. Half and BFloat16 are computed as float.
+  // By dtype; null where there is none. Half and BFloat16, computed as float, need none.
   std::array<expression_row_fn, c10::kNumScalarTypes> rows{};
 };
 

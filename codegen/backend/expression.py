@@ -222,6 +222,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
             f"struct {name}_op {{",
             f"  static constexpr int kOutputs = {len(outputs)};",
             f"  static constexpr int kInputs = {len(parameters)};",
+            *([f"  static constexpr int kCost = {expression.cost};"] if target is CPU else []),
             f"  using V = {target.numbers};",
             constructor,
             text.function(call, lines),

@@ -320,6 +320,7 @@ class Expression:
     integers: bool
     complex: bool
     reduced: bool  # float16 and bfloat16 too
+    cost: int  # in additions, roughly
     inputs: tuple[str, ...]  # tensor arguments
     scalars: tuple[str, ...]  # numbers
     program: Program
@@ -336,6 +337,7 @@ class Expression:
             json["integers"],
             json["complex"],
             json["reduced"],
+            json["cost"],
             tuple(json["inputs"]),
             tuple(json["scalars"]),
             program,

@@ -14,6 +14,7 @@ template <typename T>
 struct celu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 26;
   using V = Vec<T>;
   explicit celu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -30,6 +31,7 @@ template <typename T>
 struct celu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 34;
   using V = Vec<T>;
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -47,6 +49,7 @@ template <typename T>
 struct elu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 24;
   using V = Vec<T>;
   explicit elu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()), scale(numbers[1].to<T>()),
                                            input_scale(numbers[2].to<T>()) {
@@ -69,6 +72,7 @@ template <typename T>
 struct elu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 26;
   using V = Vec<T>;
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
@@ -91,6 +95,7 @@ template <typename T>
 struct hardshrink_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit hardshrink_op(const Scalar* numbers) : lambd(numbers[0].to<T>()) {
     t0 = neg(lambd);
@@ -108,6 +113,7 @@ template <typename T>
 struct hardshrink_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit hardshrink_backward_op(const Scalar* numbers) : lambd(numbers[0].to<T>()) {
     t0 = neg(lambd);
@@ -124,6 +130,7 @@ template <typename T>
 struct hardsigmoid_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 9;
   using V = Vec<T>;
   explicit hardsigmoid_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -138,6 +145,7 @@ template <typename T>
 struct hardsigmoid_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit hardsigmoid_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -151,6 +159,7 @@ template <typename T>
 struct hardswish_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit hardswish_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -165,6 +174,7 @@ template <typename T>
 struct hardswish_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 11;
   using V = Vec<T>;
   explicit hardswish_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -180,6 +190,7 @@ template <typename T>
 struct hardtanh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit hardtanh_op(const Scalar* numbers) : min_val(numbers[0].to<T>()),
                                                 max_val(numbers[1].to<T>()) {}
@@ -196,6 +207,7 @@ template <typename T>
 struct hardtanh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit hardtanh_backward_op(const Scalar* numbers) : min_val(numbers[0].to<T>()),
                                                          max_val(numbers[1].to<T>()) {}
@@ -212,6 +224,7 @@ template <typename T>
 struct leaky_relu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit leaky_relu_op(const Scalar* numbers) : negative_slope(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -226,6 +239,7 @@ template <typename T>
 struct leaky_relu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit leaky_relu_backward_op(const Scalar* numbers) : negative_slope(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -239,6 +253,7 @@ template <typename T>
 struct log_sigmoid_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 32;
   using V = Vec<T>;
   explicit log_sigmoid_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -251,6 +266,7 @@ template <typename T>
 struct log_sigmoid_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit log_sigmoid_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -263,6 +279,7 @@ template <typename T>
 struct mish_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 56;
   using V = Vec<T>;
   explicit mish_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -276,6 +293,7 @@ template <typename T>
 struct mish_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 79;
   using V = Vec<T>;
   explicit mish_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -289,6 +307,7 @@ template <typename T>
 struct relu6_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit relu6_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -302,6 +321,7 @@ template <typename T>
 struct relu6_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit relu6_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -315,6 +335,7 @@ template <typename T>
 struct selu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 23;
   using V = Vec<T>;
   explicit selu_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -330,6 +351,7 @@ template <typename T>
 struct selu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit selu_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -345,6 +367,7 @@ template <typename T>
 struct softplus_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 37;
   using V = Vec<T>;
   explicit softplus_op(const Scalar* numbers) : beta(numbers[0].to<T>()),
                                                 threshold(numbers[1].to<T>()) {}
@@ -362,6 +385,7 @@ template <typename T>
 struct softplus_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit softplus_backward_op(const Scalar* numbers) : beta(numbers[0].to<T>()),
                                                          threshold(numbers[1].to<T>()) {}
@@ -379,6 +403,7 @@ template <typename T>
 struct softshrink_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit softshrink_op(const Scalar* numbers) : lambd(numbers[0].to<T>()) {
     t2 = neg(lambd);
@@ -396,6 +421,7 @@ template <typename T>
 struct softshrink_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit softshrink_backward_op(const Scalar* numbers) : lambd(numbers[0].to<T>()) {
     t1 = neg(lambd);
@@ -412,6 +438,7 @@ template <typename T>
 struct softsign_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit softsign_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return self / (V(T(1)) + abs(self)); }
@@ -423,6 +450,7 @@ template <typename T>
 struct softsign_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 15;
   using V = Vec<T>;
   explicit softsign_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -436,6 +464,7 @@ template <typename T>
 struct tanhshrink_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 26;
   using V = Vec<T>;
   explicit tanhshrink_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return self - tanh(self); }
@@ -447,6 +476,7 @@ template <typename T>
 struct tanhshrink_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 28;
   using V = Vec<T>;
   explicit tanhshrink_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -461,6 +491,7 @@ template <typename T>
 struct threshold_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit threshold_op(const Scalar* numbers) : threshold(numbers[0].to<T>()),
                                                  value(numbers[1].to<T>()) {}
@@ -477,6 +508,7 @@ template <typename T>
 struct threshold_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit threshold_backward_op(const Scalar* numbers) : threshold(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {

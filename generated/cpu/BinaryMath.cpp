@@ -13,6 +13,7 @@ template <typename T>
 struct copysign_Tensor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit copysign_Tensor_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -26,6 +27,7 @@ template <typename T>
 struct copysign_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit copysign_Tensor_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
@@ -40,6 +42,7 @@ template <typename T>
 struct copysign_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit copysign_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
@@ -53,6 +56,7 @@ template <typename T>
 struct copysign_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit copysign_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V&, const V&, const V&) const { return V(T(0)); }
@@ -64,6 +68,7 @@ template <typename T>
 struct copysign_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit copysign_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V&, const V& self,
@@ -77,6 +82,7 @@ template <typename T>
 struct fmax_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit fmax_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -91,6 +97,7 @@ template <typename T>
 struct fmax_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit fmax_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -105,6 +112,7 @@ template <typename T>
 struct fmax_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit fmax_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -118,6 +126,7 @@ template <typename T>
 struct fmax_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit fmax_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -132,6 +141,7 @@ template <typename T>
 struct fmax_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit fmax_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -146,6 +156,7 @@ template <typename T>
 struct fmin_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit fmin_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -160,6 +171,7 @@ template <typename T>
 struct fmin_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit fmin_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -174,6 +186,7 @@ template <typename T>
 struct fmin_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit fmin_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -187,6 +200,7 @@ template <typename T>
 struct fmin_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit fmin_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -201,6 +215,7 @@ template <typename T>
 struct fmin_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit fmin_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -215,6 +230,7 @@ template <typename T>
 struct heaviside_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit heaviside_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& values) const {
@@ -228,6 +244,7 @@ template <typename T>
 struct heaviside_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit heaviside_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -241,6 +258,7 @@ template <typename T>
 struct heaviside_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit heaviside_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V&, const V&) const { return V(T(0)); }
@@ -252,6 +270,7 @@ template <typename T>
 struct heaviside_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit heaviside_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -265,6 +284,7 @@ template <typename T>
 struct heaviside_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit heaviside_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V&, const V& values_tangent, const V& self) const {
@@ -277,6 +297,7 @@ template <typename T>
 struct hypot_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 15;
   using V = Vec<T>;
   explicit hypot_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -290,6 +311,7 @@ template <typename T>
 struct hypot_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit hypot_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other,
@@ -304,6 +326,7 @@ template <typename T>
 struct hypot_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit hypot_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V&,
@@ -318,6 +341,7 @@ template <typename T>
 struct hypot_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit hypot_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V&, const V& other,
@@ -332,6 +356,7 @@ template <typename T>
 struct hypot_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 5;
+  static constexpr int kCost = 11;
   using V = Vec<T>;
   explicit hypot_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -345,6 +370,7 @@ template <typename T>
 struct ldexp_Tensor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 13;
   using V = Vec<T>;
   explicit ldexp_Tensor_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -359,6 +385,7 @@ template <typename T>
 struct ldexp_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -374,6 +401,7 @@ template <typename T>
 struct ldexp_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V&, const V& other) const {
@@ -387,6 +415,7 @@ template <typename T>
 struct ldexp_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -400,6 +429,7 @@ template <typename T>
 struct ldexp_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 17;
   using V = Vec<T>;
   explicit ldexp_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -414,6 +444,7 @@ template <typename T>
 struct logaddexp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 30;
   using V = Vec<T>;
   explicit logaddexp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -426,6 +457,7 @@ template <typename T>
 struct logaddexp2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 30;
   using V = Vec<T>;
   explicit logaddexp2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -442,6 +474,7 @@ template <typename T>
 struct logaddexp2_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 70;
   using V = Vec<T>;
   explicit logaddexp2_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -463,6 +496,7 @@ template <typename T>
 struct logaddexp2_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 70;
   using V = Vec<T>;
   explicit logaddexp2_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -480,6 +514,7 @@ template <typename T>
 struct logaddexp2_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 70;
   using V = Vec<T>;
   explicit logaddexp2_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -500,6 +535,7 @@ template <typename T>
 struct logaddexp2_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 71;
   using V = Vec<T>;
   explicit logaddexp2_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -522,6 +558,7 @@ template <typename T>
 struct logaddexp_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 40;
   using V = Vec<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -536,6 +573,7 @@ template <typename T>
 struct logaddexp_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 40;
   using V = Vec<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -549,6 +587,7 @@ template <typename T>
 struct logaddexp_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 40;
   using V = Vec<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -562,6 +601,7 @@ template <typename T>
 struct logaddexp_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 41;
   using V = Vec<T>;
   explicit logaddexp_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -576,6 +616,7 @@ template <typename T>
 struct nextafter_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit nextafter_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -589,6 +630,7 @@ template <typename T>
 struct special_xlog1py_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit special_xlog1py_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -605,6 +647,7 @@ template <typename T>
 struct special_xlog1py_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 32;
   using V = Vec<T>;
   explicit special_xlog1py_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -620,6 +663,7 @@ template <typename T>
 struct special_xlog1py_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 32;
   using V = Vec<T>;
   explicit special_xlog1py_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -634,6 +678,7 @@ template <typename T>
 struct special_xlog1py_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 32;
   using V = Vec<T>;
   explicit special_xlog1py_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -649,6 +694,7 @@ template <typename T>
 struct special_xlog1py_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 33;
   using V = Vec<T>;
   explicit special_xlog1py_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
@@ -665,6 +711,7 @@ template <typename T>
 struct xlogy_Tensor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 21;
   using V = Vec<T>;
   explicit xlogy_Tensor_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -680,6 +727,7 @@ template <typename T>
 struct xlogy_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -695,6 +743,7 @@ template <typename T>
 struct xlogy_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -709,6 +758,7 @@ template <typename T>
 struct xlogy_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -724,6 +774,7 @@ template <typename T>
 struct xlogy_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 28;
   using V = Vec<T>;
   explicit xlogy_Tensor_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,

@@ -13,6 +13,7 @@ template <typename T>
 struct atan2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 30;
   using V = Vec<T>;
   explicit atan2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
@@ -27,6 +28,7 @@ template <typename T>
 struct atan2_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit atan2_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -41,6 +43,7 @@ template <typename T>
 struct atan2_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit atan2_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -54,6 +57,7 @@ template <typename T>
 struct atan2_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit atan2_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
@@ -68,6 +72,7 @@ template <typename T>
 struct atan2_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit atan2_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,

@@ -14,6 +14,7 @@ template <typename T>
 struct _binary_cross_entropy_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 41;
   using V = Vec<T>;
   explicit _binary_cross_entropy_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
@@ -28,6 +29,7 @@ template <typename T>
 struct _binary_cross_entropy_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -45,6 +47,7 @@ template <typename T>
 struct _binary_cross_entropy_backward_backward_op {
   static constexpr int kOutputs = 3;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 34;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
@@ -68,6 +71,7 @@ template <typename T>
 struct _binary_cross_entropy_backward_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 34;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V&, const V& self,
@@ -83,6 +87,7 @@ template <typename T>
 struct _binary_cross_entropy_backward_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 34;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
@@ -104,6 +109,7 @@ template <typename T>
 struct _binary_cross_entropy_backward_backward_2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 34;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_backward_2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output2, const V& grad_output, const V& self,
@@ -124,6 +130,7 @@ template <typename T>
 struct _binary_cross_entropy_backward_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 6;
+  static constexpr int kCost = 35;
   using V = Vec<T>;
   explicit _binary_cross_entropy_backward_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output_tangent, const V& self_tangent,
@@ -147,6 +154,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 34;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
@@ -160,6 +168,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 38;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target, const V& pos_weight) const {
@@ -175,6 +184,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 24;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -189,6 +199,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 24;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -202,6 +213,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 24;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V&) const {
@@ -216,6 +228,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 24;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
@@ -232,6 +245,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   static constexpr int kOutputs = 3;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 61;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target,
@@ -251,6 +265,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 61;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target,
@@ -266,6 +281,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 61;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V&,
@@ -281,6 +297,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 61;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target,
@@ -298,6 +315,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 6;
+  static constexpr int kCost = 63;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
@@ -318,6 +336,7 @@ template <typename T>
 struct _huber_loss_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 8;
   using V = Vec<T>;
   explicit _huber_loss_op(const Scalar* numbers) : delta(numbers[0].to<T>()) {
     t5 = V(T(0.5)) * delta;
@@ -340,6 +359,7 @@ template <typename T>
 struct _huber_loss_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 15;
   using V = Vec<T>;
   explicit _huber_loss_backward_op(const Scalar* numbers) : delta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -359,6 +379,7 @@ template <typename T>
 struct _huber_loss_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 15;
   using V = Vec<T>;
   explicit _huber_loss_backward_0_op(const Scalar* numbers) : delta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -375,6 +396,7 @@ template <typename T>
 struct _huber_loss_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 15;
   using V = Vec<T>;
   explicit _huber_loss_backward_1_op(const Scalar* numbers) : delta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -394,6 +416,7 @@ template <typename T>
 struct _huber_loss_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 16;
   using V = Vec<T>;
   explicit _huber_loss_jvp_op(const Scalar* numbers) : delta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
@@ -413,6 +436,7 @@ template <typename T>
 struct _kl_div_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit _kl_div_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
@@ -427,6 +451,7 @@ template <typename T>
 struct _kl_div_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit _kl_div_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -442,6 +467,7 @@ template <typename T>
 struct _kl_div_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit _kl_div_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V&, const V& target) const {
@@ -455,6 +481,7 @@ template <typename T>
 struct _kl_div_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit _kl_div_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -469,6 +496,7 @@ template <typename T>
 struct _kl_div_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 23;
   using V = Vec<T>;
   explicit _kl_div_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
@@ -484,6 +512,7 @@ template <typename T>
 struct _kl_div_log_target_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit _kl_div_log_target_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
@@ -498,6 +527,7 @@ template <typename T>
 struct _kl_div_log_target_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit _kl_div_log_target_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& target,
@@ -513,6 +543,7 @@ template <typename T>
 struct _kl_div_log_target_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit _kl_div_log_target_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& target, const V&) const {
@@ -526,6 +557,7 @@ template <typename T>
 struct _kl_div_log_target_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit _kl_div_log_target_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& target,
@@ -540,6 +572,7 @@ template <typename T>
 struct _kl_div_log_target_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 16;
   using V = Vec<T>;
   explicit _kl_div_log_target_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
@@ -554,6 +587,7 @@ template <typename T>
 struct _l1_loss_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit _l1_loss_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
@@ -567,6 +601,7 @@ template <typename T>
 struct _l1_loss_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit _l1_loss_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -581,6 +616,7 @@ template <typename T>
 struct _l1_loss_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit _l1_loss_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -594,6 +630,7 @@ template <typename T>
 struct _l1_loss_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit _l1_loss_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -607,6 +644,7 @@ template <typename T>
 struct _l1_loss_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit _l1_loss_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
@@ -696,6 +734,7 @@ template <typename T>
 struct _smooth_l1_loss_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 11;
   using V = Vec<T>;
   explicit _smooth_l1_loss_op(const Scalar* numbers) : beta(numbers[0].to<T>()) {
     t6 = V(T(0.5)) * beta;
@@ -718,6 +757,7 @@ template <typename T>
 struct _smooth_l1_loss_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit _smooth_l1_loss_backward_op(const Scalar* numbers) : beta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -737,6 +777,7 @@ template <typename T>
 struct _smooth_l1_loss_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit _smooth_l1_loss_backward_0_op(const Scalar* numbers) : beta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -753,6 +794,7 @@ template <typename T>
 struct _smooth_l1_loss_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit _smooth_l1_loss_backward_1_op(const Scalar* numbers) : beta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -772,6 +814,7 @@ template <typename T>
 struct _smooth_l1_loss_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 23;
   using V = Vec<T>;
   explicit _smooth_l1_loss_jvp_op(const Scalar* numbers) : beta(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,

@@ -15,6 +15,7 @@ template <typename T>
 struct _logit_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 40;
   using V = Vec<T>;
   explicit _logit_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));
@@ -38,6 +39,7 @@ template <typename T>
 struct _logit_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 21;
   using V = Vec<T>;
   explicit _logit_backward_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));
@@ -64,6 +66,7 @@ template <typename T>
 struct _sinc_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 83;
   using V = Vec<T>;
   explicit _sinc_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -99,6 +102,7 @@ template <typename T>
 struct _sinc_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 130;
   using V = Vec<T>;
   explicit _sinc_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -124,6 +128,7 @@ template <typename T>
 struct digamma_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit digamma_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return digamma(self); }
@@ -134,6 +139,7 @@ template <typename T>
 struct digamma_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 81;
   using V = Vec<T>;
   explicit digamma_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -146,6 +152,7 @@ template <typename T>
 struct erfc_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit erfc_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return erfc(self); }
@@ -157,6 +164,7 @@ template <typename T>
 struct erfc_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 16;
   using V = Vec<T>;
   explicit erfc_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -169,6 +177,7 @@ template <typename T>
 struct erfinv_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit erfinv_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return erfinv(self); }
@@ -180,6 +189,7 @@ template <typename T>
 struct erfinv_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 15;
   using V = Vec<T>;
   explicit erfinv_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -192,6 +202,7 @@ template <typename T>
 struct i0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit i0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return i0(self); }
@@ -202,6 +213,7 @@ template <typename T>
 struct i0_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 61;
   using V = Vec<T>;
   explicit i0_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -214,6 +226,7 @@ template <typename T>
 struct lgamma_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit lgamma_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return lgamma(self); }
@@ -224,6 +237,7 @@ template <typename T>
 struct lgamma_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 61;
   using V = Vec<T>;
   explicit lgamma_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -236,6 +250,7 @@ template <typename T>
 struct polygamma_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 80;
   using V = Vec<T>;
   explicit polygamma_op(const Scalar* numbers) : n(numbers[0].to<T>()) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return polygamma(n, self); }
@@ -248,6 +263,7 @@ template <typename T>
 struct polygamma_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 81;
   using V = Vec<T>;
   explicit polygamma_backward_op(const Scalar* numbers) : n(numbers[0].to<T>()) {
     t0 = n + V(T(1));
@@ -265,6 +281,7 @@ template <typename T>
 struct special_entr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit special_entr_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -279,6 +296,7 @@ template <typename T>
 struct special_entr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit special_entr_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -291,6 +309,7 @@ template <typename T>
 struct special_erfcx_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit special_erfcx_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return erfcx(self); }
@@ -302,6 +321,7 @@ template <typename T>
 struct special_erfcx_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit special_erfcx_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
@@ -314,6 +334,7 @@ template <typename T>
 struct special_i0e_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit special_i0e_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return i0e(self); }
@@ -325,6 +346,7 @@ template <typename T>
 struct special_i0e_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 65;
   using V = Vec<T>;
   explicit special_i0e_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
@@ -337,6 +359,7 @@ template <typename T>
 struct special_i1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit special_i1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return i1(self); }
@@ -348,6 +371,7 @@ template <typename T>
 struct special_i1_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 69;
   using V = Vec<T>;
   explicit special_i1_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
@@ -361,6 +385,7 @@ template <typename T>
 struct special_i1e_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit special_i1e_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return i1e(self); }
@@ -372,6 +397,7 @@ template <typename T>
 struct special_i1e_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 73;
   using V = Vec<T>;
   explicit special_i1e_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& output) const {
@@ -387,6 +413,7 @@ template <typename T>
 struct special_log_ndtr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 128;
   using V = Vec<T>;
   explicit special_log_ndtr_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -408,6 +435,7 @@ template <typename T>
 struct special_log_ndtr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 129;
   using V = Vec<T>;
   explicit special_log_ndtr_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -429,6 +457,7 @@ template <typename T>
 struct special_ndtr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit special_ndtr_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -443,6 +472,7 @@ template <typename T>
 struct special_ndtr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 19;
   using V = Vec<T>;
   explicit special_ndtr_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -457,6 +487,7 @@ template <typename T>
 struct special_ndtri_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 60;
   using V = Vec<T>;
   explicit special_ndtri_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return ndtri(self); }
@@ -468,6 +499,7 @@ template <typename T>
 struct special_ndtri_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 16;
   using V = Vec<T>;
   explicit special_ndtri_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {

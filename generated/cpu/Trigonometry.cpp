@@ -13,6 +13,7 @@ template <typename T>
 struct acos_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit acos_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return acos(self); }
@@ -24,6 +25,7 @@ template <typename T>
 struct acos_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit acos_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -36,6 +38,7 @@ template <typename T>
 struct acosh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit acosh_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return acosh(self); }
@@ -47,6 +50,7 @@ template <typename T>
 struct acosh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 21;
   using V = Vec<T>;
   explicit acosh_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -60,6 +64,7 @@ template <typename T>
 struct asin_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit asin_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return asin(self); }
@@ -71,6 +76,7 @@ template <typename T>
 struct asin_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit asin_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -83,6 +89,7 @@ template <typename T>
 struct asinh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit asinh_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return asinh(self); }
@@ -94,6 +101,7 @@ template <typename T>
 struct asinh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit asinh_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -106,6 +114,7 @@ template <typename T>
 struct atan_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit atan_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return atan(self); }
@@ -117,6 +126,7 @@ template <typename T>
 struct atan_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 8;
   using V = Vec<T>;
   explicit atan_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -129,6 +139,7 @@ template <typename T>
 struct atanh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit atanh_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return atanh(self); }
@@ -140,6 +151,7 @@ template <typename T>
 struct atanh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 8;
   using V = Vec<T>;
   explicit atanh_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -152,6 +164,7 @@ template <typename T>
 struct cosh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit cosh_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return cosh(self); }
@@ -162,6 +175,7 @@ template <typename T>
 struct cosh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit cosh_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -174,6 +188,7 @@ template <typename T>
 struct deg2rad_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit deg2rad_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -186,6 +201,7 @@ template <typename T>
 struct deg2rad_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit deg2rad_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const {
@@ -198,6 +214,7 @@ template <typename T>
 struct rad2deg_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit rad2deg_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -210,6 +227,7 @@ template <typename T>
 struct rad2deg_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit rad2deg_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const {
@@ -222,6 +240,7 @@ template <typename T>
 struct sinh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit sinh_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sinh(self); }
@@ -232,6 +251,7 @@ template <typename T>
 struct sinh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 27;
   using V = Vec<T>;
   explicit sinh_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {

@@ -13,6 +13,7 @@ template <typename T>
 struct ceil_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit ceil_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return ceil(self); }
@@ -23,6 +24,7 @@ template <typename T>
 struct cos_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit cos_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return cos(self); }
@@ -33,6 +35,7 @@ template <typename T>
 struct cos_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 23;
   using V = Vec<T>;
   explicit cos_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -45,6 +48,7 @@ template <typename T>
 struct erf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit erf_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return erf(self); }
@@ -56,6 +60,7 @@ template <typename T>
 struct erf_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 16;
   using V = Vec<T>;
   explicit erf_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -68,6 +73,7 @@ template <typename T>
 struct exp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 12;
   using V = Vec<T>;
   explicit exp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return exp(self); }
@@ -78,6 +84,7 @@ template <typename T>
 struct exp2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 12;
   using V = Vec<T>;
   explicit exp2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return exp2(self); }
@@ -89,6 +96,7 @@ template <typename T>
 struct exp2_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit exp2_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -101,6 +109,7 @@ template <typename T>
 struct exp_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit exp_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -113,6 +122,7 @@ template <typename T>
 struct expm1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit expm1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return expm1(self); }
@@ -123,6 +133,7 @@ template <typename T>
 struct expm1_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit expm1_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -135,6 +146,7 @@ template <typename T>
 struct floor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit floor_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return floor(self); }
@@ -145,6 +157,7 @@ template <typename T>
 struct frac_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit frac_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return self - trunc(self); }
@@ -155,6 +168,7 @@ template <typename T>
 struct frac_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 0;
   using V = Vec<T>;
   explicit frac_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const { return grad_output; }
@@ -165,6 +179,7 @@ template <typename T>
 struct isneginf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit isneginf_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -177,6 +192,7 @@ template <typename T>
 struct isposinf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit isposinf_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
@@ -189,6 +205,7 @@ template <typename T>
 struct log_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit log_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log(self); }
@@ -199,6 +216,7 @@ template <typename T>
 struct log10_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit log10_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log10(self); }
@@ -210,6 +228,7 @@ template <typename T>
 struct log10_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit log10_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -222,6 +241,7 @@ template <typename T>
 struct log1p_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit log1p_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log1p(self); }
@@ -232,6 +252,7 @@ template <typename T>
 struct log1p_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit log1p_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -244,6 +265,7 @@ template <typename T>
 struct log2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit log2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log2(self); }
@@ -255,6 +277,7 @@ template <typename T>
 struct log2_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit log2_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -267,6 +290,7 @@ template <typename T>
 struct log_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit log_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -279,6 +303,7 @@ template <typename T>
 struct neg_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit neg_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return neg(self); }
@@ -289,6 +314,7 @@ template <typename T>
 struct neg_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit neg_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const { return neg(grad_output); }
@@ -299,6 +325,7 @@ template <typename T>
 struct reciprocal_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit reciprocal_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return V(T(1)) / self; }
@@ -310,6 +337,7 @@ template <typename T>
 struct reciprocal_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 11;
   using V = Vec<T>;
   explicit reciprocal_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -322,6 +350,7 @@ template <typename T>
 struct relu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit relu_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return relu(self); }
@@ -332,6 +361,7 @@ template <typename T>
 struct relu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit relu_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -344,6 +374,7 @@ template <typename T>
 struct round_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit round_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return round(self); }
@@ -355,6 +386,7 @@ template <typename T>
 struct round_decimals_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 13;
   using V = Vec<T>;
   explicit round_decimals_op(const Scalar* numbers) : decimals(numbers[0].to<T>()) {
     t0 = decimals >= V(T(0));
@@ -377,6 +409,7 @@ template <typename T>
 struct rsqrt_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 10;
   using V = Vec<T>;
   explicit rsqrt_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return rsqrt(self); }
@@ -388,6 +421,7 @@ template <typename T>
 struct rsqrt_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 5;
   using V = Vec<T>;
   explicit rsqrt_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -400,6 +434,7 @@ template <typename T>
 struct sigmoid_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 18;
   using V = Vec<T>;
   explicit sigmoid_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sigmoid(self); }
@@ -411,6 +446,7 @@ template <typename T>
 struct sigmoid_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit sigmoid_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -423,6 +459,7 @@ template <typename T>
 struct signbit_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit signbit_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return signbit(self); }
@@ -433,6 +470,7 @@ template <typename T>
 struct silu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 19;
   using V = Vec<T>;
   explicit silu_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sigmoid_product(self, self); }
@@ -444,6 +482,7 @@ template <typename T>
 struct silu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 24;
   using V = Vec<T>;
   explicit silu_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -457,6 +496,7 @@ template <typename T>
 struct sin_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit sin_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sin(self); }
@@ -467,6 +507,7 @@ template <typename T>
 struct sin_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 22;
   using V = Vec<T>;
   explicit sin_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -479,6 +520,7 @@ template <typename T>
 struct sqrt_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit sqrt_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sqrt(self); }
@@ -489,6 +531,7 @@ template <typename T>
 struct sqrt_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 6;
   using V = Vec<T>;
   explicit sqrt_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -501,6 +544,7 @@ template <typename T>
 struct square_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit square_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return self * self; }
@@ -511,6 +555,7 @@ template <typename T>
 struct square_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit square_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
@@ -523,6 +568,7 @@ template <typename T>
 struct tan_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit tan_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return tan(self); }
@@ -534,6 +580,7 @@ template <typename T>
 struct tan_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit tan_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -546,6 +593,7 @@ template <typename T>
 struct tanh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 25;
   using V = Vec<T>;
   explicit tanh_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return tanh(self); }
@@ -557,6 +605,7 @@ template <typename T>
 struct tanh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 4;
   using V = Vec<T>;
   explicit tanh_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
@@ -569,6 +618,7 @@ template <typename T>
 struct trunc_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
+  static constexpr int kCost = 1;
   using V = Vec<T>;
   explicit trunc_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return trunc(self); }

@@ -150,6 +150,7 @@ class Expander {
     expression.integers = needs.integers;
     expression.complex = needs.complex;
     expression.reduced = needs.reduced;
+    expression.cost = cost({root});
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
                                             : Expression::Promotion::to_float;
@@ -672,6 +673,7 @@ class Expander {
     if (expression.text.size() > kFoundFormula.length) too_long(node);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
+    expression.cost = cost(roots);
     expression.program = linearize(graph.for_kernels(roots), argument_names(schema));
     internal->expression = std::move(expression);
     model_.by_name.emplace(schema.full_name(), internal.get());
