@@ -5,6 +5,7 @@
 #include <aten/stubs/UnaryOps.h>
 
 #include <cmath>
+#include <cstdint>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -20,7 +21,10 @@ void abs_kernel(TensorIteratorBase& iter) {
     return;
   }
   if (iter.dtype(1) == kBool) return cpu_kernel(iter, [](bool x) -> bool { return x; });
-  OPLOOM_DISPATCH(iter.dtype(1), "abs", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+  if (c10::isReducedFloatingType(iter.dtype(1))) {
+    return cpu_kernel(iter, [](uint16_t bits) -> uint16_t { return bits & 0x7fff; });
+  }
+  OPLOOM_DISPATCH(iter.dtype(1), "abs", (OPLOOM_INTEGRAL, OPLOOM_FLOATING),
                   [&] { cpu_kernel_vec<scalar_t>(iter, [](auto x) { return x.abs(); }); });
 }
 

@@ -97,6 +97,7 @@ def assert_same_numbers(result, wanted):
 ONE, HALF = np.float32(1), np.float32(0.5)
 SHORT = {
     "neg": (lambda x: -x, np.negative),
+    "abs": (oploom.abs, np.abs),
     "square": (oploom.square, np.square),
     "reciprocal": (oploom.reciprocal, lambda x: ONE / x),
     "sqrt": (oploom.sqrt, np.sqrt),
