@@ -261,14 +261,41 @@ void by_dots(Operands<T> o, int64_t m, int64_t n) {
   take(std::integral_constant<int, 1>{});
 }
 
+// Copies element (r, c) from in[c * column + r] to out[r * width + c]. What does not fill a square
+// goes by those of half the width, and what does not fill the smallest by elements.
+template <typename T, int kBytes = kRegisterBytes>
+void transpose(T* out, int64_t width, const T* in, int64_t column, int64_t rows, int64_t columns) {
+  if constexpr (kBytes < 16) {
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) out[r * width + c] = in[c * column + r];
+    }
+  } else {
+    using Piece = Square<T, kBytes>;
+    constexpr int64_t kSide = Piece::kRows, kSize = sizeof(T);
+    const int64_t high = rows / kSide * kSide, wide = columns / kSide * kSide;
+    for (int64_t c = 0; c < wide; c += kSide) {
+      for (int64_t r = 0; r < high; r += kSide) {
+        Piece::template transpose<false>(
+            reinterpret_cast<char*>(out + r * width + c), width * kSize,
+            reinterpret_cast<const char*>(in + c * column + r), column * kSize);
+      }
+    }
+    if (wide < columns) {
+      transpose<T, kBytes / 2>(out + wide, width, in + wide * column, column, rows, columns - wide);
+    }
+    if (high < rows) {
+      transpose<T, kBytes / 2>(out + high * width, width, in + high, column, rows - high, wide);
+    }
+  }
+}
+
 // Copies rows of b whose columns lie `column` apart, their elements `row` apart, to dense ones.
 template <typename T>
 void pack(T* out, const T* in, int64_t row, int64_t column, int64_t rows, int64_t columns) {
-  constexpr int64_t kSize = sizeof(T);
   if (row == 1 && column != 1) {
-    return transpose_block<opaque_type<kSize>>(reinterpret_cast<char*>(out), columns * kSize,
-                                               reinterpret_cast<const char*>(in), column * kSize,
-                                               rows, columns);
+    using Element = opaque_type<sizeof(T)>;
+    return transpose(reinterpret_cast<Element*>(out), columns, reinterpret_cast<const Element*>(in),
+                     column, rows, columns);
   }
   for (int64_t p = 0; p < rows; ++p) {
     if (column == 1) {

@@ -119,44 +119,6 @@ struct Square {
   }
 };
 
-// Moves the elements of a matrix, to[r * to_stride + c] = from[c * from_stride + r], r < rows,
-// c < columns; strides count bytes, r and c elements. What does not fill a square goes by those of
-// half the width, and what does not fill the smallest by elements.
-template <typename T, int kBytes = Square<T>::kBytes>
-void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                     int64_t rows, int64_t columns) {
-  if constexpr (kBytes < 16 || kBytes < 2 * int{sizeof(T)}) {
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < columns; ++c) {
-        reinterpret_cast<T*>(to + r * to_stride)[c] =
-            reinterpret_cast<const T*>(from + c * from_stride)[r];
-      }
-    }
-  } else {
-    constexpr int64_t kSide = Square<T, kBytes>::kRows, kSize = sizeof(T);
-    constexpr int64_t kLine = kLineBytes / kSize;
-    // A whole block is gone through in loops whose ends are known.
-    const bool whole = rows == kLine && columns == kLine;
-    const int64_t high = whole ? kLine : rows / kSide * kSide;
-    const int64_t wide = whole ? kLine : columns / kSide * kSide;
-    for (int64_t c = 0; c < wide; c += kSide) {
-      for (int64_t r = 0; r < high; r += kSide) {
-        Square<T, kBytes>::template transpose<false>(to + r * to_stride + c * kSize, to_stride,
-                                                     from + c * from_stride + r * kSize,
-                                                     from_stride);
-      }
-    }
-    if (wide < columns) {
-      transpose_block<T, kBytes / 2>(to + wide * kSize, to_stride, from + wide * from_stride,
-                                     from_stride, rows, columns - wide);
-    }
-    if (high < rows) {
-      transpose_block<T, kBytes / 2>(to + high * to_stride, to_stride, from + high * kSize,
-                                     from_stride, rows - high, wide);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace CPU_CAPABILITY
 }  // namespace at::inline oploom_v1::native

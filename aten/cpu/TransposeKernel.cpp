@@ -20,6 +20,39 @@ void stream_row(char* to, const char* from, int64_t bytes) {
   std::memcpy(to + i, from + i, static_cast<size_t>(bytes - i));
 }
 
+// What does not fill a square.
+template <typename T>
+void transpose_rest(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                    int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) {
+    T* target = reinterpret_cast<T*>(to + r * to_stride);
+    const char* source = from + r * static_cast<int64_t>(sizeof(T));
+    for (int64_t c = 0; c < columns; ++c) {
+      target[c] = *reinterpret_cast<const T*>(source + c * from_stride);
+    }
+  }
+}
+
+// A block that is one line wide and high at most.
+template <typename T>
+void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                     int64_t rows, int64_t columns) {
+  constexpr int64_t kSide = Square<T>::kRows, kSize = sizeof(T), kLine = kLineBytes / kSize;
+  const bool whole = rows == kLine && columns == kLine;
+  for (int64_t c = 0; c < (whole ? kLine : columns); c += kSide) {
+    for (int64_t r = 0; r < (whole ? kLine : rows); r += kSide) {
+      char* target = to + r * to_stride + c * kSize;
+      const char* source = from + c * from_stride + r * kSize;
+      if (whole || (r + kSide <= rows && c + kSide <= columns)) {
+        Square<T>::template transpose<false>(target, to_stride, source, from_stride);
+      } else {
+        transpose_rest<T>(target, to_stride, source, from_stride, std::min(kSide, rows - r),
+                          std::min(kSide, columns - c));
+      }
+    }
+  }
+}
+
 // Memory gives long runs faster than lines far apart, and both reads and writes if they alternate.
 // Where the rows of `from` are far apart, a tile of a few of them is transposed block by block, and
 // with each block as many lines are fetched of the tile that comes next, row after row of it. The
