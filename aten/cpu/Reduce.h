@@ -4,6 +4,7 @@
 
 #include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/Walker.h>
 #include <aten/stubs/ReduceOps.h>
 #include <c10/util/SmallVector.h>
@@ -613,16 +614,20 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
   const ReducePlan plan(result, self, mask);
   if (plan.outputs == 0) return;
   if (plan.count == 0) {
-    WalkDims dims;
-    for (int64_t d = result.dim() - 1; d >= 0; --d) {
-      dims.push_back(
-          {result.sizes()[d], 0, result.strides()[d] * static_cast<int64_t>(result.itemsize())});
-    }
-    Walker walker(dims.data(), dims.size(), 0);
+    alignas(16) char value[16];
     ReduceState state;
     r.identity(state);
-    for (int64_t i = 0; i < plan.outputs; ++i, walker.next()) {
-      r.store(state, 0, out + walker.out, r.parameter);
+    r.store(state, 0, value, r.parameter);
+    const auto size = static_cast<int64_t>(result.itemsize());
+    WalkDims dims;
+    for (int64_t d = result.dim() - 1; d >= 0; --d) {
+      dims.push_back({result.sizes()[d], 0, result.strides()[d] * size});
+    }
+    if (dims.empty()) dims.push_back({1, 0, size});
+    const at::detail::CastLoop move = at::detail::get_move_loop(size);
+    Walker walker(dims.data() + 1, dims.size() - 1, 0);
+    for (int64_t i = 0; i < plan.outputs; i += dims[0].size, walker.next()) {
+      move(out + walker.out, dims[0].out, value, 0, dims[0].size);
     }
     return;
   }

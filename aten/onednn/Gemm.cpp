@@ -205,6 +205,13 @@ void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
   constexpr int64_t kFewColumns = 64, kStrip = 1 << 17;  // elements
   const ScalarType wide = c10::isReducedFloatingType(dtype) ? kFloat : kInt;
+  if (wide == kInt) {
+    // Whether the dtype holds them is not asked of int32.
+    OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_INTEGRAL), [&] {
+      static_cast<void>(alpha.to<scalar_t>());
+      static_cast<void>(beta.to<scalar_t>());
+    });
+  }
   const int64_t m = g.m, n = g.n, k = g.k, itemsize = c10::elementSize(dtype);
   const int64_t strip = n > kFewColumns ? m : std::clamp<int64_t>(kStrip / (k + n), 1, m);
   const auto allocate = [](int64_t count) {

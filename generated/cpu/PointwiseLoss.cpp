@@ -659,6 +659,7 @@ template <typename T>
 struct _mse_loss_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
+  static constexpr int kCost = 2;
   using V = Vec<T>;
   explicit _mse_loss_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
@@ -674,6 +675,7 @@ template <typename T>
 struct _mse_loss_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 8;
   using V = Vec<T>;
   explicit _mse_loss_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -689,6 +691,7 @@ template <typename T>
 struct _mse_loss_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 8;
   using V = Vec<T>;
   explicit _mse_loss_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -703,6 +706,7 @@ template <typename T>
 struct _mse_loss_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
+  static constexpr int kCost = 8;
   using V = Vec<T>;
   explicit _mse_loss_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
@@ -718,6 +722,7 @@ template <typename T>
 struct _mse_loss_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
+  static constexpr int kCost = 7;
   using V = Vec<T>;
   explicit _mse_loss_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
