@@ -241,11 +241,11 @@ TEST(Reductions, OfNothingIntoPlacesApart) {
     Tensor all = at::full({6, 8}, 7.0);
     Tensor some =
         rows ? all.slice(0, 0, 6, 2).slice(1, 0, 4) : all.slice(0, 0, 6, 2).slice(1, 1, 8, 2);
-    at::sum_out(some, none, at::IntArrayRef{1});
+    at::prod_out(some, none, 1);
     for (int64_t i = 0; i < 6; ++i) {
       for (int64_t j = 0; j < 8; ++j) {
-        const bool summed = i % 2 == 0 && (rows ? j < 4 : j % 2 == 1);
-        EXPECT_EQ(all[i][j].item<double>(), summed ? 0 : 7) << i << ", " << j;
+        const bool multiplied = i % 2 == 0 && (rows ? j < 4 : j % 2 == 1);
+        EXPECT_EQ(all[i][j].item<double>(), multiplied ? 1 : 7) << i << ", " << j;
       }
     }
   }
