@@ -12,6 +12,11 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
+// Products with vectors are shared out from as many elements on. What one thread reads and writes
+// in forward and backward is updated by the same one: two cores' caches hand lines over for longer
+// than the arithmetic takes.
+constexpr int64_t kGrain = 131072;
+
 // Calls compute(numbers of grad, numbers of each of `out`...), and puts what it returns into `out`.
 template <typename T, size_t kOut, typename F>
 OPLOOM_ALWAYS_INLINE void update_rows(std::array<T*, kOut> out, const void* grad, int64_t begin,
@@ -92,7 +97,7 @@ void sgd_row(const SgdBuffers& buffers, const SgdStep& step, int64_t begin, int6
 void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const AdamStep& step) {
   OPLOOM_DISPATCH(dtype, "_fused_adam_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto row = buffers.largest ? &adam_row<scalar_t, 3> : &adam_row<scalar_t, 2>;
-    at::parallel_for(0, n, 8192,
+    at::parallel_for(0, n, kGrain,
                      [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
   });
 }
@@ -100,7 +105,7 @@ void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const 
 void sgd_kernel(ScalarType dtype, int64_t n, const SgdBuffers& buffers, const SgdStep& step) {
   OPLOOM_DISPATCH(dtype, "_fused_sgd_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto row = buffers.velocity ? &sgd_row<scalar_t, 1> : &sgd_row<scalar_t, 0>;
-    at::parallel_for(0, n, at::GRAIN_SIZE,
+    at::parallel_for(0, n, kGrain,
                      [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
   });
 }
