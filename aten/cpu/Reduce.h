@@ -79,7 +79,8 @@ inline void simplify(WalkDims& dims) {
 }
 
 struct ReducePlan {
-  ReducePlan(const TensorBase& out, const TensorBase& in, DimMask mask) {
+  // `most`: columns that are taken together where the elements of `in` are neighbours.
+  ReducePlan(const TensorBase& out, const TensorBase& in, DimMask mask, int64_t most) {
     const bool keepdim = out.dim() == in.dim();
     const auto in_size = static_cast<int64_t>(in.itemsize());
     const auto out_size = static_cast<int64_t>(out.itemsize());
@@ -110,7 +111,7 @@ struct ReducePlan {
     depth = count / rows.size;
     if (width > 0 && std::abs(rows.in) > std::abs(kept[0].in) && kept[0].in != 0) {
       by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
-    } else if (depth >= 8 && rows.size <= kShortRow) {
+    } else if (depth >= 8 && rows.size <= (rows.in == in_size ? most : kShortRow)) {
       // So are the elements of short rows, and those of neighbouring outputs with them.
       by_columns = true;
       across = rows.size;
@@ -611,7 +612,8 @@ inline void reduce(const Reduction& r, const TensorBase& result, const TensorBas
                    DimMask mask) {
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
-  const ReducePlan plan(result, self, mask);
+  const ReducePlan plan(result, self, mask,
+                        ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())));
   if (plan.outputs == 0) return;
   if (plan.count == 0) {
     alignas(16) char value[16];

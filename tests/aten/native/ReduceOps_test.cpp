@@ -173,6 +173,7 @@ std::vector<Tensor> samples(at::ScalarType dtype) {
   // Short rows of one output far apart, with those of others between them or not.
   result.push_back(random({9, 50, 33}));
   result.push_back(random({10, 3, 128}));
+  result.push_back(random({9, 2, 250}));
   result.push_back(random({19, 7, 40}).slice(1, 0, 7, 2));
   result.push_back(random({9, 6, 20}).slice(2, 0, 20, 2));
   result.push_back(random({30, 50}).slice(1, 0, 20));
