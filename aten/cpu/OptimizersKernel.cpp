@@ -2,6 +2,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
 #include <aten/cpu/vec/vec.h>
+#include <aten/stubs/LinearAlgebra.h>
 #include <aten/stubs/Optimizers.h>
 
 #include <algorithm>
@@ -11,11 +12,6 @@
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
-
-// Products with vectors are shared out from as many elements on. What one thread reads and writes
-// in forward and backward is updated by the same one: two cores' caches hand lines over for longer
-// than the arithmetic takes.
-constexpr int64_t kGrain = 131072;
 
 // Calls compute(numbers of grad, numbers of each of `out`...), and puts what it returns into `out`.
 template <typename T, size_t kOut, typename F>
@@ -97,7 +93,7 @@ void sgd_row(const SgdBuffers& buffers, const SgdStep& step, int64_t begin, int6
 void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const AdamStep& step) {
   OPLOOM_DISPATCH(dtype, "_fused_adam_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto row = buffers.largest ? &adam_row<scalar_t, 3> : &adam_row<scalar_t, 2>;
-    at::parallel_for(0, n, kGrain,
+    at::parallel_for(0, n, kVectorProductGrain,
                      [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
   });
 }
@@ -105,7 +101,7 @@ void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const 
 void sgd_kernel(ScalarType dtype, int64_t n, const SgdBuffers& buffers, const SgdStep& step) {
   OPLOOM_DISPATCH(dtype, "_fused_sgd_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto row = buffers.velocity ? &sgd_row<scalar_t, 1> : &sgd_row<scalar_t, 0>;
-    at::parallel_for(0, n, kGrain,
+    at::parallel_for(0, n, kVectorProductGrain,
                      [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
   });
 }

@@ -51,7 +51,7 @@ inline constexpr int64_t kColumns = 512;
 inline constexpr int64_t kRows = 16;
 // Up to as many elements short rows are joined: memory is still read nearly in order.
 inline constexpr int64_t kJoined = 128;
-// Rows of at most as many elements are reduced side by side and not one after the other.
+// Elements of rows that are gathered or converted and then reduced side by side, at most.
 inline constexpr int64_t kShortRow = kColumns / 4;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;

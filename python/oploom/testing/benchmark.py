@@ -304,7 +304,9 @@ def main() -> int:
     clock = time.perf_counter if options.clock == "real" else time.process_time
     results = measure(found, options.rounds, options.seconds, clock)
     if not results:
-        print("no operator with a record matches", file=sys.stderr)
+        print("no operator with a record matches" + (
+            ", or PyTorch, which --large compares with, cannot be imported" if options.large else ""),
+            file=sys.stderr)
         return 1
     report(results, options.below)
     if options.json:
