@@ -22,9 +22,10 @@ constexpr int64_t kRows = 256;
 // Rows of a buffer lie a line further apart than need be, hence not a power of two.
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
-// As many rows ahead of it what is dense is fetched beside what is transposed. The processor sees
-// long rows alone coming.
+// The processor sees long rows alone coming. Where memory is far away, the others are fetched: what
+// is dense beside what is transposed, so many rows ahead, and the next one of small pieces.
 constexpr int64_t kAhead = 8;
+constexpr int64_t kFetchedPieceBytes = 1024;
 
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
@@ -87,8 +88,10 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
   }
 }
 
-void fetch(uintptr_t from, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i += kLineBytes) {
+// The lines of `bytes` bytes, or of each element if they are further apart than lines.
+void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
+  const int64_t step = std::max(stride, kLineBytes);
+  for (int64_t i = 0; i < bytes; i += step) {
     __builtin_prefetch(reinterpret_cast<const void*>(from + i));
   }
 }
@@ -125,7 +128,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
     buffer[k] = buffers + (mode[k] == Mode::Dense ? 0 : next++ * bytes);
   }
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
-  int64_t block = 1, pitch = kPieceBytes;
+  int64_t block = 1, pitch = stream ? kFetchedPieceBytes : kPieceBytes;
   if (columns) {
     const int64_t most = std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows);
     block = std::min(size1, gathered ? most : most / 2);
@@ -142,8 +145,6 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       loop(buffer[k], pitch, place, strides[k], rows, n, /*stream=*/false);
     }
   };
-  // Where memory is far away.
-  const bool fetches = columns && stream;
   char* row[kMaxOperands];
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
@@ -156,11 +157,11 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
         for (int k = 0; k < operands; ++k) {
           char* place = data[k] + i * strides[k] + (j + r) * outer[k];
           row[k] = mode[k] == Mode::Dense ? place : buffer[k];
-          if (fetches && mode[k] == Mode::Dense && k >= outputs) {
+          if (stream && mode[k] != Mode::Columns && k >= outputs) {
             // Behind the last row comes the first one of the next piece.
-            const int64_t next = r + kAhead < rows ? kAhead * outer[k]
-                                                   : (kAhead - rows) * outer[k] + width * sizes[k];
-            fetch(reinterpret_cast<uintptr_t>(place) + next, n * sizes[k]);
+            int64_t next = width * strides[k];
+            if (columns) next = kAhead * outer[k] + (r + kAhead < rows ? 0 : next - rows * outer[k]);
+            fetch(reinterpret_cast<uintptr_t>(place) + next, n * strides[k], strides[k]);
           }
           if (mode[k] == Mode::Columns) row[k] += r * pitch;
           if (mode[k] == Mode::Strided && k >= outputs) {
