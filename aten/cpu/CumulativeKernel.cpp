@@ -1,6 +1,7 @@
 // Kernels of cumsum and cumprod.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
+#include <aten/cpu/FarRows.h>
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/cpu/vec/vec.h>
@@ -134,6 +135,9 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
     Walker walker(kept.data() + 1, kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;
     alignas(64) Acc acc[kWidth];
+    alignas(64) T buffer[kTogether * kWidth];
+    // What is written in place has been read, and lies in the cache.
+    const RowWriter<T> writer(dense && in != out ? numel : 0);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = block * kWidth;
       const int64_t n = std::min(kWidth, kept[0].size - first);
@@ -143,8 +147,22 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
       const auto scan = [&](auto in_step, auto out_step) {
         int64_t k = 0;
         for (; k + kTogether <= length; k += kTogether) {
-          scan_columns<F, kTogether, T>(from + k * in_stride, to + k * out_stride, in_stride,
-                                        out_stride, in_step, out_step, n, acc);
+          // The next rows are fetched a few lines at a time.
+          constexpr int64_t kFetched = 64;
+          char* rows = writer.streams() ? reinterpret_cast<char*>(buffer) : to + k * out_stride;
+          const int64_t stride = writer.streams() ? kWidth * size : out_stride;
+          for (int64_t j = 0; j < n; j += kFetched) {
+            const int64_t count = std::min(kFetched, n - j);
+            const char* next = from + k * in_stride + j * in_step;
+            for (int r = 0; dense && r < kTogether; ++r) {
+              fetch(reinterpret_cast<const T*>(next + (kTogether + r) * in_stride), count);
+            }
+            scan_columns<F, kTogether, T>(next, rows + j * out_step, in_stride, stride, in_step,
+                                          out_step, count, acc + j);
+          }
+          for (int r = 0; writer.streams() && r < kTogether; ++r) {
+            writer.copy(reinterpret_cast<T*>(to + (k + r) * out_stride), buffer + r * kWidth, n);
+          }
         }
         for (; k < length; ++k) {
           scan_columns<F, 1, T>(from + k * in_stride, to + k * out_stride, in_stride, out_stride,

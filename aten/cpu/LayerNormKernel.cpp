@@ -2,6 +2,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
 #include <aten/cpu/ConvertRow.h>
+#include <aten/cpu/FarRows.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/LayerNorm.h>
 
@@ -24,6 +25,22 @@ T* mutable_data_or_null(const TensorBase& t) {
   return t.defined() ? t.mutable_data_ptr<T>() : nullptr;
 }
 
+// y[j] = (x[j] - center) * scale * w[j] + b[j], where w and b may be null. Inlined, it would have
+// no registers left.
+template <typename T>
+__attribute__((noinline)) void normalize(const T* x, T* y, int64_t n, T center, T scale, const T* w,
+                                         const T* b) {
+  if (w != nullptr && b != nullptr) {
+    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale * w[j] + b[j];
+  } else if (w != nullptr) {
+    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale * w[j];
+  } else if (b != nullptr) {
+    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale + b[j];
+  } else {
+    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale;
+  }
+}
+
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
                        const TensorBase& input, const TensorBase& weight, const TensorBase& bias,
                        int64_t m, int64_t n, double eps) {
@@ -39,6 +56,7 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
       constexpr bool kConverts = !std::is_same_v<T, scalar_t>;
       const int64_t converted = kConverts ? n : 0;
       std::unique_ptr<T[]> buffer(new T[3 * converted]);
+      const RowWriter<T> writer(kConverts ? 0 : m * n);
       const T* weights = row_as(w, n, buffer.get() + converted);
       const T* biases = row_as(b, n, buffer.get() + 2 * converted);
       for (int64_t i = begin; i < end; ++i) {
@@ -56,17 +74,11 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
         const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
         means[i] = static_cast<scalar_t>(center);
         rstds[i] = static_cast<scalar_t>(scale);
-        if (w != nullptr && b != nullptr) {
-          for (int64_t j = 0; j < n; ++j) {
-            out[j] = (row[j] - center) * scale * weights[j] + biases[j];
-          }
-        } else if (w != nullptr) {
-          for (int64_t j = 0; j < n; ++j) out[j] = (row[j] - center) * scale * weights[j];
-        } else if (b != nullptr) {
-          for (int64_t j = 0; j < n; ++j) out[j] = (row[j] - center) * scale + biases[j];
-        } else {
-          for (int64_t j = 0; j < n; ++j) out[j] = (row[j] - center) * scale;
-        }
+        writer.write(out, n, [&](T* to, int64_t first, int64_t count) {
+          if (writer.streams()) fetch(row + n + first, count);
+          normalize(row + first, to, count, center, scale, w == nullptr ? nullptr : weights + first,
+                    b == nullptr ? nullptr : biases + first);
+        });
         if constexpr (kConverts) convert_row(out, y + i * n, n);
       }
     });

@@ -3,6 +3,7 @@
 #include <aten/core/Parallel.h>
 #include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/Exp.h>
+#include <aten/cpu/FarRows.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/SoftMax.h>
 
@@ -86,34 +87,47 @@ OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
   return L::first(sum);
 }
 
-// x and y have n elements and may be the same.
+// x and y have n elements and may be the same. If the writer streams, the row behind x is fetched.
 template <bool log, typename T>
-void softmax_row(const T* x, T* y, int64_t n) {
+void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
   const T max = reduce_chunk<Max, T>(x, n);
   const auto exp = [max](auto a) { return vec::exp_of(a - decltype(a)(max)); };
   if constexpr (log) {
     const T log_sum = std::log(reduce_chunk<Add, T>(x, n, exp));
-    map_row(x, y, n, [=](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
+    writer.write(y, n, [&](T* to, int64_t first, int64_t count) {
+      if (writer.streams()) fetch(x + n + first, count);
+      map_row(x + first, to, count,
+              [max, log_sum](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
+    });
   } else {
     // Of a block that is in the cache still.
-    constexpr int64_t kBlock = 16384 / sizeof(T);
+    constexpr int64_t kBlock = 16384 / sizeof(T), kFetched = 1024 / sizeof(T);
+    constexpr int64_t kLongest = 65536 / sizeof(T);  // row that is not kept in y
+    alignas(64) T buffer[kLongest];
+    T* kept = writer.streams() && n <= kLongest ? buffer : y;
     T sum = 0;
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t count = std::min(kBlock, n - i);
-      map_row(x + i, y + i, count, exp);
-      sum += reduce_chunk<Add, T>(y + i, count);
+      for (int64_t j = i; j < i + count; j += kFetched) {
+        const int64_t some = std::min(kFetched, i + count - j);
+        if (writer.streams()) fetch(x + n + j, some);
+        map_row(x + j, kept + j, some, exp);
+      }
+      sum += reduce_chunk<Add, T>(kept + i, count);
     }
-    map_row(y, y, n, [sum, reciprocal = 1 / sum](auto a) {
-      using V = decltype(a);
-      return quotient(a, V(sum), V(reciprocal));
+    writer.write(y, n, [kept, sum](T* to, int64_t first, int64_t count) {
+      map_row(kept + first, to, count, [sum, reciprocal = 1 / sum](auto a) {
+        using V = decltype(a);
+        return quotient(a, V(sum), V(reciprocal));
+      });
     });
   }
 }
 
 template <bool log, typename T>
-void softmax_rows(const T* x, T* y, int64_t n, int64_t rows) {
+void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>& writer) {
   if (n > kShort<T>) {
-    for (int64_t i = 0; i < rows; ++i) softmax_row<log>(x + i * n, y + i * n, n);
+    for (int64_t i = 0; i < rows; ++i) softmax_row<log>(x + i * n, y + i * n, n, writer);
     return;
   }
   if constexpr (!log) {
@@ -255,17 +269,18 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
             std::unique_ptr<T[]> buffer(new T[n * width]);
             convert(x + offset, b.inner, buffer.get(), width, n, width);
             if (b.inner == 1) {
-              softmax_rows<log>(buffer.get(), buffer.get(), n, 1);
+              softmax_rows<log>(buffer.get(), buffer.get(), n, 1, RowWriter<T>(0));
             } else {
               softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
             }
             convert(buffer.get(), width, y + offset, b.inner, n, width);
           });
         } else if (b.inner == 1) {
-          at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
-                           [&](int64_t begin, int64_t end) {
-                             softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin);
-                           });
+          at::parallel_for(
+              0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+                const RowWriter<T> writer(self.numel());
+                softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
+              });
         } else {
           for_each_tile(b, [&](int64_t offset, int64_t width) {
             softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);

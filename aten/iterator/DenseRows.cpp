@@ -160,7 +160,8 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
           if (stream && mode[k] != Mode::Columns && k >= outputs) {
             // Behind the last row comes the first one of the next piece.
             int64_t next = width * strides[k];
-            if (columns) next = kAhead * outer[k] + (r + kAhead < rows ? 0 : next - rows * outer[k]);
+            if (columns)
+              next = kAhead * outer[k] + (r + kAhead < rows ? 0 : next - rows * outer[k]);
             fetch(reinterpret_cast<uintptr_t>(place) + next, n * strides[k], strides[k]);
           }
           if (mode[k] == Mode::Columns) row[k] += r * pitch;

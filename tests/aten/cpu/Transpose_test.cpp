@@ -310,7 +310,11 @@ TEST(Transpose, LargeTensors) {
     Tensor transposed = at::empty({columns, rows}, kInt), sum = at::empty_like(transposed);
     transposed.copy_(a.t());
     at::add_out(sum, a.t(), transposed);
+    const Tensor wide = at::arange(2 * rows * columns, kInt).view({rows, 2 * columns});
     Tensor both = at::empty_like(transposed), copy = at::empty_like(a);
+    at::add_out(copy, a, wide.slice(1, 0, 2 * columns, 2));
+    const int32_t* s = copy.const_data_ptr<int32_t>();
+    for (int64_t k = 0; k < rows * columns; ++k) ASSERT_EQ(s[k], 3 * k);
     at::add_out(both, a.t(), a.t());
     copy.copy_(a);
     const int32_t* p = transposed.const_data_ptr<int32_t>();

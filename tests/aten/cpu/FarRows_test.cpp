@@ -1,0 +1,100 @@
+// Kernels that write rows past the cache: results as those of a few rows or columns, which lie in
+// it.
+#include <aten/Base.h>
+#include <aten/iterator/Cast.h>
+#include <generated/ops/arange.h>
+#include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/cumsum.h>
+#include <generated/ops/fill.h>
+#include <generated/ops/layer_norm.h>
+#include <generated/ops/log_softmax.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/rand.h>
+#include <generated/ops/remainder.h>
+#include <generated/ops/select.h>
+#include <generated/ops/slice.h>
+#include <generated/ops/softmax.h>
+#include <generated/ops/sub.h>
+#include <generated/ops/to.h>
+#include <generated/ops/view.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace at;
+
+using Operation = std::function<Tensor(const Tensor&)>;
+
+// Numbers from -8 to 8, as many as are written past the cache; of floats, some rows have infinities
+// or NaN.
+Tensor far_tensor(int64_t columns, ScalarType dtype) {
+  const int64_t rows =
+      at::detail::kStreamedBytes / (columns * static_cast<int64_t>(elementSize(dtype))) + 1;
+  Tensor t = at::remainder(at::mul(at::arange(rows * columns, kDouble), 0.6180339887), 16.0);
+  t = at::sub(t, 8).to(dtype).view({rows, columns});
+  if (!isFloatingType(dtype)) return t;
+  const double inf = std::numeric_limits<double>::infinity();
+  t.select(0, 1).select(0, columns / 2).fill_(inf);
+  t.select(0, 2).select(0, columns / 3).fill_(-inf);
+  t.select(0, rows - 1).select(0, columns - 1).fill_(std::numeric_limits<double>::quiet_NaN());
+  return t;
+}
+
+// The same numbers; the sign of a NaN says nothing.
+void expect_same(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.sizes(), b.sizes());
+  const Tensor x = a.contiguous().to(kDouble), y = b.contiguous().to(kDouble);
+  const auto* p = x.const_data_ptr<double>();
+  const auto* q = y.const_data_ptr<double>();
+  int64_t differences = 0;
+  for (int64_t i = 0; i < x.numel(); ++i) {
+    differences += p[i] != q[i] && (p[i] == p[i] || q[i] == q[i]);
+  }
+  EXPECT_EQ(differences, 0);
+}
+
+// Of all of it, and of pieces along `dim`, each of which is computed where it lies.
+void expect_as_pieces(const Operation& f, const Tensor& t, int64_t dim) {
+  const Tensor result = f(t);
+  constexpr int64_t kPieces = 7;
+  const int64_t n = t.sizes()[dim], step = (n + kPieces - 1) / kPieces;
+  for (int64_t i = 0; i < n; i += step) {
+    const int64_t end = std::min(i + step, n);
+    SCOPED_TRACE(testing::Message() << t.sizes() << ", pieces of " << step << " from " << i);
+    expect_same(result.slice(dim, i, end), f(t.slice(dim, i, end).contiguous()));
+  }
+}
+
+// Rows that are whole lines, rows that are not, and longer ones than a kernel keeps.
+TEST(FarRows, AsRowsInTheCache) {
+  for (const auto& [columns, dtype] : {std::pair(4096, kFloat), {1003, kDouble}, {20001, kFloat}}) {
+    const Tensor t = far_tensor(columns, dtype);
+    const Tensor weight = at::rand({columns}).to(dtype), bias = at::rand({columns}).to(dtype);
+    const IntArrayRef shape = weight.sizes();
+    expect_as_pieces([](const Tensor& x) { return at::softmax(x, 1); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return at::log_softmax(x, 1); }, t, 0);
+    expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape, weight, bias); }, t, 0);
+    expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape); }, t, 0);
+  }
+}
+
+TEST(FarRows, AsColumnsInTheCache) {
+  for (const auto& [columns, dtype] :
+       {std::pair(4096, kFloat), {1003, kLong}, {20001, kBFloat16}}) {
+    const Tensor t = far_tensor(columns, dtype);
+    const Operation sums = [](const Tensor& x) { return at::cumsum(x, 0); };
+    expect_as_pieces(sums, t, 1);
+    Tensor in_place = t.clone();
+    in_place.cumsum_(0);
+    expect_same(in_place, sums(t));
+  }
+}
+
+}  // namespace
