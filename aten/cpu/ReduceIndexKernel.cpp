@@ -165,16 +165,17 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
       conversion.load(p, stride, n, buffer, 0);
       return static_cast<const T*>(buffer);
     };
+    const int64_t most = conversion.direct && stride == sizeof(T) ? 4 * kChunk : kChunk;
     Best<T> best;
     const T* p = nullptr;
     int64_t last = begin;
-    for (int64_t i = begin; i < end; last = i, i += kChunk) {
-      const int64_t n = std::min(kChunk, end - i);
+    for (int64_t i = begin; i < end; last = i, i += most) {
+      const int64_t n = std::min(most, end - i);
       p = chunk(i, n);
       const T extreme = reduce_chunk<F, T>(p, n, Identity(), kFarAhead);
       if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
-    const int64_t n = std::min(kChunk, end - best.index);
+    const int64_t n = std::min(most, end - best.index);
     if (best.index != last) p = chunk(best.index, n);
     const int64_t place = find(p, n, best.value);
     return Best<T>{p[place], best.index + place};
