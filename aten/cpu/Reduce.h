@@ -383,11 +383,11 @@ class ColumnsReduction {
         rest_(r),
         buffer_(in_place_ ? nullptr : new char[kRows * limit(r, stride) * elem_size_]) {}
 
-  // The greatest number of outputs. Eight rows, and eight that are fetched ahead, are to stay in
+  // The greatest number of outputs. Four rows, and four that are fetched ahead, are to stay in
   // the first-level cache; so is the buffer of columns that are gathered or converted.
   static int64_t limit(const Reduction& r, int64_t stride) {
     if (!is_dense(r, stride)) return kShortRow;
-    return std::min(kColumns, 2048 / static_cast<int64_t>(r.elem_size));
+    return std::min(kColumns, 4096 / static_cast<int64_t>(r.elem_size));
   }
 
   // The states of `width` outputs, the first element of the first of which is at `in`.

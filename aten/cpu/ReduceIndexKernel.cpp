@@ -58,9 +58,11 @@ int64_t find(const T* p, int64_t n, T extreme) {
 // are those of the bits of T, so that what chooses the values chooses them as well. There is room
 // for more behind the values and the indices.
 template <typename F, int count, typename T, typename Index>
-void advance(const T* const* rows, int64_t first, int64_t n, T* value, T* index) {
+void advance(const T* const* elements, int64_t first, int64_t n, T* value, T* index) {
   using L = Lanes<T>;
+  const RowGroup<T, count> rows(elements);
   for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+    rows.fetch_next(j);
     auto best = L::load(value + j);
     auto place = L::load(index + j);
     for (int r = 0; r < count; ++r) {

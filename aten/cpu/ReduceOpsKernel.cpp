@@ -36,6 +36,8 @@ struct SimpleOp {
   static T combine(T a, T b) { return F::apply(a, b); }
   struct Columns {
     using L = Lanes<Part>;
+    // With twice as many, reading memory takes 5 to 10 % longer.
+    static constexpr int kTogether = 4;
     Part acc[kColumns * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width) requires(
@@ -45,34 +47,29 @@ struct SimpleOp {
     void add(const In* const* elements, int64_t nrows, int64_t n) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
-      for (; r + 8 <= nrows; r += 8) add_rows<8>(rows + r, n * kParts, r == 0);
+      for (; r + kTogether <= nrows; r += kTogether) {
+        add_rows<kTogether>(rows + r, n * kParts, r == 0);
+      }
       for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n * kParts, r == 0);
       if (r < nrows) add_rows<1>(rows + r, n * kParts, r == 0);
     }
     template <int count>
-    void add_rows(const PartIn* const* rows, int64_t n, bool first) {
-      // As far as from the first row to the last, and once more, come the next ones.
-      const auto ahead =
-          2 * (reinterpret_cast<uintptr_t>(rows[count / 2]) - reinterpret_cast<uintptr_t>(rows[0]));
+    void add_rows(const PartIn* const* elements, int64_t n, bool first) {
+      const RowGroup<PartIn, count> rows(elements);
       for_each_lanes<Part>(n, [&](int64_t j, auto lanes) {
-        if (count == 8 && j * sizeof(PartIn) % 64 == 0) {
-          for (int i = 0; i < count; ++i) {
-            __builtin_prefetch(
-                reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(rows[i] + j) + ahead));
-          }
-        }
-        auto value = pairwise<count>(rows, j, lanes);
+        if (count == kTogether) rows.fetch_next(j);
+        auto value = pairwise<count>(rows, 0, j, lanes);
         if (!first) value = F::apply(L::load(acc + j), value);
         L::store(acc + j, value);
       });
     }
-    template <int count, typename Some>
-    OPLOOM_ALWAYS_INLINE static auto pairwise(const PartIn* const* rows, int64_t j, Some lanes) {
+    template <int count, typename Rows, typename Some>
+    OPLOOM_ALWAYS_INLINE static auto pairwise(const Rows& rows, int first, int64_t j, Some lanes) {
       if constexpr (count == 1) {
-        return Map()(lanes.load(rows[0] + j));
+        return Map()(lanes.load(rows[first] + j));
       } else {
-        return F::apply(pairwise<count / 2>(rows, j, lanes),
-                        pairwise<count / 2>(rows + count / 2, j, lanes));
+        return F::apply(pairwise<count / 2>(rows, first, j, lanes),
+                        pairwise<count / 2>(rows, first + count / 2, j, lanes));
       }
     }
     void merge(const Columns& other, int64_t offset, int64_t n) {
@@ -311,22 +308,32 @@ struct VarOp {
     int64_t count;
     void add(const T* const* rows, int64_t nrows, int64_t n) {
       count = nrows;
-      const V scale(T(1) / static_cast<T>(nrows));
-      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-        // The rows may be a power of two apart, of which no cache keeps more than a few.
-        V x[kRows];
-        x[0] = lanes.load(rows[0] + j);
-        V sum = x[0];
-        for (int64_t r = 1; r < nrows; ++r) {
-          x[r] = lanes.load(rows[r] + j);
-          sum = sum + x[r];
-        }
-        const V center = sum * scale;
-        V spread(T(0));
-        for (int64_t r = 0; r < nrows; ++r) spread = spread + (x[r] - center) * (x[r] - center);
-        L::store(mean + j, center);
-        L::store(squares + j, spread);
-      });
+      const auto add_rows = [&](const auto& group, auto rows_of_group) {
+        const V scale(T(1) / static_cast<T>(nrows));
+        for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+          // The rows may be a power of two apart, of which no cache keeps more than a few.
+          V x[kRows];
+          if constexpr (requires { group.fetch_next(j); }) group.fetch_next(j);
+          x[0] = lanes.load(group[0] + j);
+          V sum = x[0];
+          for (int64_t r = 1; r < rows_of_group; ++r) {
+            x[r] = lanes.load(group[r] + j);
+            sum = sum + x[r];
+          }
+          const V center = sum * scale;
+          V spread(T(0));
+          for (int64_t r = 0; r < rows_of_group; ++r) {
+            spread = spread + (x[r] - center) * (x[r] - center);
+          }
+          L::store(mean + j, center);
+          L::store(squares + j, spread);
+        });
+      };
+      if (nrows == kRows) {
+        add_rows(RowGroup<T, kRows>(rows), std::integral_constant<int64_t, kRows>());
+      } else {
+        add_rows(rows, nrows);
+      }
     }
     void merge(const Columns& other, int64_t offset, int64_t n) {
       const int64_t total = count + other.count;
