@@ -182,6 +182,16 @@ void begin_with(const char* op, const Tensor& self, const Tensor& out) {
   native::copy_(result, expand_alias(op, self, out.sizes()), /*non_blocking=*/false);
 }
 
+// out = beta * out, which is all of it where a product has no terms.
+void scale(const Tensor& out, const Scalar& beta) {
+  Tensor result(out);
+  if (is_zero(beta)) {
+    result.fill_(0);
+  } else if (!beta.equal(1)) {
+    result.mul_(beta);
+  }
+}
+
 // out = beta * out + alpha * a b for matrices, or for batches of them in the first dimension.
 // Where there is a `bias`, that is added instead, to each row.
 void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
@@ -193,6 +203,10 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
   if (OPLOOM_UNLIKELY(bias && order != Order::Rows)) {
     begin_with("addmm", *bias, out);
     bias = nullptr;
+  }
+  if (OPLOOM_UNLIKELY(a.sizes().back() == 0)) {
+    if (bias) begin_with("addmm", *bias, out);
+    return scale(out, beta);
   }
   if (OPLOOM_UNLIKELY(order == Order::Other || out.is_alias_of(a) || out.is_alias_of(b))) {
     const Tensor dense(at::detail::empty(out.sizes(), out.options()));
@@ -237,6 +251,7 @@ void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta
     Tensor(out).copy_(dense);
     return;
   }
+  if (matrix.sizes()[1] == 0) return scale(out, beta);
   if (!fits_blas(matrix)) return multiply_vector(matrix.contiguous(), vec, beta, alpha, out);
   const Matrix factor{matrix.const_data_ptr(), matrix.strides()[0], matrix.strides()[1]};
   onednn::gemv(out.scalar_type(), matrix.sizes()[0], matrix.sizes()[1], alpha, factor,
@@ -291,6 +306,11 @@ OPLOOM_IMPL_FUNC(linear_out)
   }
   if (weight.dim() == 1) return impl(input, weight.unsqueeze(0), bias, out);
   const int64_t n = weight.sizes()[0], k = weight.sizes()[1], m = out.numel() / n;
+  const bool has_bias = bias.has_value() && bias->defined();
+  if (k == 0) {
+    if (has_bias) begin_with("linear", *bias, out);
+    return scale(out, has_bias ? 1 : 0);
+  }
   if (input.dim() != 2) return impl(input.reshape({m, k}), weight, bias, out);
   if (OPLOOM_UNLIKELY(!fits_blas(input))) return impl(input.contiguous(), weight, bias, out);
   if (OPLOOM_UNLIKELY(!fits_blas(weight))) return impl(input, weight.contiguous(), bias, out);
@@ -305,7 +325,6 @@ OPLOOM_IMPL_FUNC(linear_out)
                   weight.strides()[0],
                   out.mutable_data_ptr(),
                   n};
-  const bool has_bias = bias.has_value() && bias->defined();
   if (has_bias && is_bias(*bias, n, out)) {
     g.addend = bias->const_data_ptr();
   } else if (has_bias) {
