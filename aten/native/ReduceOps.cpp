@@ -18,6 +18,7 @@
 #include <generated/ops/copy.h>
 #include <generated/ops/maximum.h>
 #include <generated/ops/minimum.h>
+#include <generated/ops/ne.h>
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/to.h>
 #include <generated/ops/unsqueeze.h>
@@ -184,6 +185,19 @@ namespace {
 
 constexpr DimMask kAllDims = ~DimMask{0};
 
+// Without dimensions, whether each element is true.
+template <typename Stub>
+void truth_into(Stub& stub, const char* op, const Tensor& self, OptionalIntArrayRef dim,
+                const Tensor& out) {
+  const DimMask mask = truth_mask(op, dim, self);
+  Tensor result(out);
+  if (mask == 0) {
+    at::ne_out(result, self, false);
+  } else {
+    stub(self.device().type(), result, self, mask);
+  }
+}
+
 // The dtype that the sum and product kernels give for an input of this one.
 ScalarType natural_sum_dtype(ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/true) ? kLong : dtype;
@@ -308,11 +322,11 @@ OPLOOM_IMPL_FUNC(any_out)(const Tensor& self, int64_t dim, bool, const Tensor& o
 
 OPLOOM_IMPL_FUNC(all_dims_out)
 (const Tensor& self, OptionalIntArrayRef dim, bool, const Tensor& out) {
-  and_stub(self.device().type(), out, self, truth_mask("all", dim, self));
+  truth_into(and_stub, "all", self, dim, out);
 }
 OPLOOM_IMPL_FUNC(any_dims_out)
 (const Tensor& self, OptionalIntArrayRef dim, bool, const Tensor& out) {
-  or_stub(self.device().type(), out, self, truth_mask("any", dim, self));
+  truth_into(or_stub, "any", self, dim, out);
 }
 
 Tensor max(const Tensor& self, const Tensor& other) { return at::maximum(self, other); }
