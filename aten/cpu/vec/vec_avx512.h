@@ -367,10 +367,14 @@ OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
 OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
   const __m512i bits = _mm512_castps_si512(value);
   const __m512i lsb = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(lsb, _mm512_set1_epi32(0x7fff)));
-  rounded = _mm512_mask_blend_epi32(value.isnan().bits, _mm512_srli_epi32(rounded, 16),
-                                    _mm512_set1_epi32(0x7fc0));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), _mm512_cvtepi32_epi16(rounded));
+  const __mmask16 is_number = _mm512_cmp_ps_mask(value, value, _CMP_ORD_Q);
+  const __m512i rounded = _mm512_mask_add_epi32(_mm512_set1_epi32(0x7fc00000), is_number, lsb,
+                                                _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)));
+  // The upper half of each.
+  const __m512i places = _mm512_broadcast_i64x4(
+      _mm256_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),
+                      _mm512_castsi512_si256(_mm512_permutexvar_epi16(places, rounded)));
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY
