@@ -287,17 +287,18 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) 
     return as_is.operand(k).load != nullptr || as_is.operand(k).store != nullptr;
   };
   int64_t sizes[kMaxOperands];
-  int converted = 0;
+  int64_t converted = 0;  // bytes of one element of each
   for (int k = 0; k < operands; ++k) {
     const OperandInfo& op = as_is.operand(k);
     sizes[k] =
         static_cast<int64_t>(elementSize(is_converted(k) ? op.current_dtype : op.target_dtype));
-    converted += is_converted(k);
+    if (is_converted(k)) converted += iter.element_size(k);
   }
-  constexpr int64_t kElements = 1024;
-  const int64_t piece = kElements / converted;
+  // All that is converted at once stays in the first-level cache.
+  constexpr int64_t kBytes = 8192;
+  const int64_t piece = kBytes / converted / 16 * 16;  // where each begins, any dtype may
   for_each_row_of(as_is, sizes, [&](char** row, int64_t n) {
-    alignas(64) char buffers[kElements * 16];
+    alignas(64) char buffers[kBytes];
     for (int64_t i = 0; i < n; i += piece) {
       const int64_t count = std::min(piece, n - i);
       char* at[kMaxOperands];
@@ -310,7 +311,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) 
           op.load(buffer, iter.element_size(k), at[k], sizes[k], count);
         }
         at[k] = buffer;
-        buffer += piece * 16;
+        buffer += piece * iter.element_size(k);
       }
       char* given[kMaxOperands];  // which the loop may move
       std::copy_n(at, operands, given);
