@@ -155,7 +155,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
             const int64_t count = std::min(kFetched, n - j);
             const char* next = from + k * in_stride + j * in_step;
             for (int r = 0; dense && r < kTogether; ++r) {
-              fetch(reinterpret_cast<const T*>(next + (kTogether + r) * in_stride), count);
+              fetch(reinterpret_cast<const T*>(next), (kTogether + r) * in_stride / size, count);
             }
             scan_columns<F, kTogether, T>(next, rows + j * out_step, in_stride, stride, in_step,
                                           out_step, count, acc + j);

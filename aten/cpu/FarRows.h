@@ -9,12 +9,15 @@
 
 namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 
-// Asks for the lines of n elements, which need not exist. The processor itself sees only long rows
-// coming; and it waits if it is asked for much at once: fetch a few lines with each step.
+// Asks for the lines of n elements from place `first` on, which need not exist. The processor
+// itself sees only long rows coming; and it waits if it is asked for much at once: fetch a few
+// lines with each step.
 template <typename T>
-OPLOOM_ALWAYS_INLINE void fetch(const T* p, int64_t n) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(p + i);
+OPLOOM_ALWAYS_INLINE void fetch(const T* row, int64_t first, int64_t n) {
+  const auto place = reinterpret_cast<uintptr_t>(row) + static_cast<uintptr_t>(first) * sizeof(T);
+  for (uintptr_t i = 0; i < static_cast<uintptr_t>(n) * sizeof(T); i += 64) {
+    __builtin_prefetch(reinterpret_cast<const void*>(place + i));
+  }
 }
 
 // Writes rows of an output of `numel` elements, past the cache if that is one for which

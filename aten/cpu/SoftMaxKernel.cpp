@@ -95,7 +95,7 @@ void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
   if constexpr (log) {
     const T log_sum = std::log(reduce_chunk<Add, T>(x, n, exp));
     writer.write(y, n, [&](T* to, int64_t first, int64_t count) {
-      if (writer.streams()) fetch(x + n + first, count);
+      if (writer.streams()) fetch(x, n + first, count);
       map_row(x + first, to, count,
               [max, log_sum](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
     });
@@ -110,7 +110,7 @@ void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
       const int64_t count = std::min(kBlock, n - i);
       for (int64_t j = i; j < i + count; j += kFetched) {
         const int64_t some = std::min(kFetched, i + count - j);
-        if (writer.streams()) fetch(x + n + j, some);
+        if (writer.streams()) fetch(x, n + j, some);
         map_row(x + j, kept + j, some, exp);
       }
       sum += reduce_chunk<Add, T>(kept + i, count);
