@@ -25,8 +25,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::erf() const {
   const V kRound(12582912.f + 127);
   const V rounded = kRound - q;
   const V r = (kRound - rounded) - q;
-  const V y = polynomial(r, 1.f, 0.6931472f, 0.24022645f, 0.05550359f, 0.009618836f, 0.0013391318f,
-                         0.00015240199f);
+  const V y = exp2_near_zero(r);
   const V large = fmadd(y.neg(), from_bits<V>(bits_of(rounded) << 23), V(1.f));
   return blendv(large, small, x < V(1.f)) | (*this & V(-0.f));
 }
@@ -54,10 +53,7 @@ OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::erf() const {
   const D kRound(0x1.8p52 + 1023);
   const D rounded = kRound - q;
   const D r = (kRound - rounded) - q;
-  const D y = polynomial(r, 1.0, 0.6931471805599453, 0.24022650695910072, 0.05550410866482158,
-                         0.009618129107628477, 0.0013333558146428443, 0.0001540353039338161,
-                         1.5252733804059841e-05, 1.321548679014431e-06, 1.01780860092397e-07,
-                         7.054911620801123e-09, 4.4455382718708116e-10, 2.5678435993488206e-11);
+  const D y = exp2_near_zero(r);
   const D large = fmadd(y.neg(), from_bits<D>(bits_of(rounded) << 52), D(1.));
   return blendv(large, small, x < D(1.)) | (*this & D(-0.));
 }

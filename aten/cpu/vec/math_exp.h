@@ -12,6 +12,17 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 // 2^(n/2). ln 2 is split in two; the first part is short enough for n times it to be exact, fused
 // or not.
 
+// Adding kRoundTo<T>, or that and a whole number, rounds to a whole number. kShift is where the
+// exponent begins, kBias what it is larger by.
+template <typename T>
+inline constexpr int kShift = std::numeric_limits<T>::digits - 1;
+template <typename T>
+inline constexpr int kBias = std::numeric_limits<T>::max_exponent - 1;
+template <typename T>
+inline constexpr T kRoundTo = T(1.5) * T(int64_t(1) << kShift<T>);
+inline constexpr float kRoundToWhole = kRoundTo<float>;
+inline constexpr float kRoundToPower = kRoundTo<float> + 2 * kBias<float>;
+
 template <typename F>
 inline constexpr bool kHasScale = requires(F y, F n) {
   scale(y, n);
@@ -25,43 +36,39 @@ OPLOOM_ALWAYS_INLINE F scale_by_power(F y, F n, F rounded) {
   if constexpr (kHasScale<F>) {
     return scale(y, n);
   } else {
-    constexpr int kShift = std::numeric_limits<typename FloatingForm<F>::number>::digits - 1;
-    const auto half = (bits_of(rounded) >> 1) << kShift;
-    return y * from_bits<F>(half) * from_bits<F>((bits_of(rounded) << kShift) - half);
+    constexpr int shift = kShift<typename FloatingForm<F>::number>;
+    const auto half = (bits_of(rounded) >> 1) << shift;
+    return y * from_bits<F>(half) * from_bits<F>((bits_of(rounded) << shift) - half);
   }
 }
-
-inline constexpr float kRoundToPower = 12582912.f + 2 * 127;
 
 // exp(r) for |r| <= ln(2)/2, as 1 + r + r^2 P(r).
 template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_near_zero(F r) {
-  return polynomial(r, 1.f, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f,
-                    0.0013746604f);
+  if constexpr (std::is_same_v<typename FloatingForm<F>::number, float>) {
+    return polynomial(r, 1.f, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f,
+                      0.0013746604f);
+  } else {
+    return polynomial(r, 1., 1., 0.5000000000000001, 0.16666666666666669, 0.041666666666624136,
+                      0.008333333333330063, 0.001388888891720967, 0.00019841269863050506,
+                      2.4801521302241082e-05, 2.7557268464831627e-06, 2.7620085455018414e-07,
+                      2.510038319586702e-08);
+  }
 }
 
-// For Vec<T> and, in loops that the compiler vectorises, T.
+// exp(x + rest), where `rest` is what x has lost. For Vec<T> and, in loops that the compiler
+// vectorises, T.
 template <typename F>
-OPLOOM_ALWAYS_INLINE F exp_of(F x) {
-  if constexpr (std::is_same_v<typename FloatingForm<F>::number, float>) {
-    const F kept = at_most(at_least(x, F(-104.f)), F(90.f));
-    const F kRound(kRoundToPower);
-    const F rounded = fmadd(kept, F(1.44269504f), kRound);
-    const F n = rounded - kRound;
-    const F r = fmadd(n, F(2.12194440e-4f), fmadd(n, F(-0.693359375f), kept));
-    return scale_by_power(exp_near_zero(r), n, rounded);
-  } else {
-    const F kept = at_most(at_least(x, F(-746.)), F(711.));
-    const F kRound(0x1.8p52 + 2 * 1023);
-    const F rounded = fmadd(kept, F(1.4426950408889634), kRound);
-    const F n = rounded - kRound;
-    const F r = fmadd(n, F(1.7239444525614835e-13), fmadd(n, F(-0.6931471805601177), kept));
-    // Taylor's: r^14 / 14! is less than 2^-57.
-    const F y =
-        polynomial(r, 1., 1., 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720, 1. / 5040, 1. / 40320,
-                   1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800);
-    return scale_by_power(y, n, rounded);
-  }
+OPLOOM_ALWAYS_INLINE F exp_of(F x, F rest = F(-0.f)) {
+  using T = typename FloatingForm<F>::number;
+  constexpr bool kSingle = std::is_same_v<T, float>;
+  const F kept = at_most(at_least(x, F(kSingle ? T(-104) : T(-746))), F(kSingle ? T(90) : T(711)));
+  const F kRound(kRoundTo<T> + 2 * kBias<T>);
+  const F rounded = fmadd(kept, F(T(1.4426950408889634)), kRound);
+  const F n = rounded - kRound;
+  const F hi = fmadd(n, F(kSingle ? T(-0.693359375) : T(-0.6931471805601177)), kept);
+  const F r = fmadd(n, F(kSingle ? T(2.12194440e-4) : T(1.7239444525614835e-13)), hi) + rest;
+  return scale_by_power(exp_near_zero(r), n, rounded);
 }
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
@@ -73,7 +80,6 @@ inline constexpr float kNearPower = 87;
 OPLOOM_ALWAYS_INLINE Vec<float>::Mask powers_near(Vec<float> x) {
   return x.abs() <= Vec<float>(kNearPower);
 }
-inline constexpr float kRoundToWhole = 12582912.f;
 
 // Note [Eighths of powers]
 // With n a count of eighths, r is an eighth as long and a short polynomial does; 2^(n/8) comes from
@@ -124,16 +130,25 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const {
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::exp() const { return exp_of(*this); }
 
 // 2^r for |r| <= 1/2.
-OPLOOM_ALWAYS_INLINE Vec<float> exp2_near_zero(Vec<float> r) {
-  return polynomial(r, 1.f, 0.6931472f, 0.24022645f, 0.05550359f, 0.009618836f, 0.0013391318f,
-                    0.00015240199f);
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> exp2_near_zero(Vec<T> r) {
+  if constexpr (std::is_same_v<T, float>) {
+    return polynomial(r, 1.f, 0.6931472f, 0.24022645f, 0.05550359f, 0.009618836f, 0.0013391318f,
+                      0.00015240199f);
+  } else {
+    return polynomial(r, 1., 0.6931471805599453, 0.24022650695910097, 0.0555041086648216,
+                      0.009618129107606888, 0.0013333558146416936, 0.0001540353044173605,
+                      1.525273382983612e-05, 1.321544258792169e-06, 1.0178062445845774e-07,
+                      7.072585949269223e-09, 4.4549605981865186e-10);
+  }
 }
 
 // 2^x, like exp(), with x - n exact.
-OPLOOM_ALWAYS_INLINE Vec<float> exp2_of(Vec<float> x) {
-  using V = Vec<float>;
-  const V kRound(kRoundToPower);
-  const V kept = at_most(at_least(x, V(-151.f)), V(130.f));
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> exp2_of(Vec<T> x) {
+  using V = Vec<T>;
+  const V kRound(kRoundTo<T> + 2 * kBias<T>);
+  const V kept = at_most(at_least(x, V(T(-kBias<T> - kShift<T> - 1))), V(T(kBias<T> + 3)));
   const V rounded = kept + kRound;
   const V n = rounded - kRound;
   return scale_by_power(exp2_near_zero(kept - n), n, rounded);
@@ -159,32 +174,51 @@ OPLOOM_ALWAYS_INLINE Vec<float> exp2(const Vec<float>& x) {
     return exp2_of_near(x);
   }
 }
+OPLOOM_ALWAYS_INLINE Vec<double> exp2(const Vec<double>& x) { return exp2_of(x); }
 
 // 2^n (exp(r) - 1) + (2^n - 1), with r = hi + lo. Below kNearGrowth, where 2^n - 1 is exact or all
 // that is left, the sum may be one fused operation if the rounding of exp(r) - 1 counts for less
 // than that of the result: with r from ln(3/4) to ln(3/2), where exp(r) - 1 is no larger than 1/4
 // beside 2^n - 1 > 0 and no larger than 1/2 beside 2^n - 1 < 0.
-inline constexpr float kNearGrowth = 17;
+template <typename T>
+inline constexpr T kNearGrowth = T(std::is_same_v<T, float> ? 17 : 37);
 
-OPLOOM_ALWAYS_INLINE Vec<float> expm1_near(Vec<float> argument) {
-  using V = Vec<float>;
-  const V x = at_least(argument, V(-18.f));
-  const V kRound(kRoundToWhole + 127);
-  const V rounded = fmadd(x, V(1.44269504f), V(-0.0849625f)) + kRound;
+// ln 2 and what the number lacks.
+template <typename T>
+inline constexpr T kLn2 = T(0.693147180559945309);
+template <typename T>
+inline constexpr T kLn2Rest = T(std::is_same_v<T, float> ? -1.90465421e-9 : 2.3190468138462996e-17);
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> expm1_near(Vec<T> argument) {
+  using V = Vec<T>;
+  const V x = at_least(argument, V(-kNearGrowth<T> - 1));
+  const V kRound(kRoundTo<T> + kBias<T>);
+  const V rounded = fmadd(x, V(T(1.4426950408889634)), V(T(-0.0849625))) + kRound;
   const V n = rounded - kRound;
-  const V hi = fmadd(n, V(-0.693147182f), x);  // exact
-  const V p =
-      polynomial(hi, 0.5f, 0.1666667f, 0.04166657f, 0.008332028f, 0.0013919675f, 0.00020935488f);
-  const V rest = fmadd(hi * hi, p, n * V(1.90465421e-9f));
-  const V power = from_bits<V>(bits_of(rounded) << 23);
-  return fmadd(power, hi + rest, power - V(1.f)) | (argument & V(-0.f));
+  const V hi = fmadd(n, V(-kLn2<T>), x);  // exact
+  const V lo = n * V(-kLn2Rest<T>);
+  V r = hi;
+  V p;
+  if constexpr (std::is_same_v<T, float>) {
+    p = polynomial(r, 0.5f, 0.1666667f, 0.04166657f, 0.008332028f, 0.0013919675f, 0.00020935488f);
+  } else {
+    r = hi + lo;
+    p = polynomial(r, 0.5, 0.16666666666666666, 0.04166666666666737, 0.008333333333335411,
+                   0.001388888888828533, 0.0001984126983538536, 2.4801589153905724e-05,
+                   2.755731650117998e-06, 2.7554934965315126e-07, 2.5073921219691605e-08,
+                   2.19838545586067e-09);
+  }
+  const V rest = fmadd(r * r, p, lo);
+  const V power = from_bits<V>(bits_of(rounded) << kShift<T>);
+  return fmadd(power, hi + rest, power - V(T(1))) | (argument & V(T(-0.0)));
 }
 
 // Above, the sum of the largest parts, 2^n hi and 2^n - 1, is kept in two numbers. All is computed
 // halved, so that 2^n may be 2^128.
 OPLOOM_NOINLINE inline Vec<float> expm1_of_some_far(Vec<float> argument) {
   using V = Vec<float>;
-  const V x = at_most(at_least(argument, V(kNearGrowth)), V(89.f));
+  const V x = at_most(at_least(argument, V(kNearGrowth<float>)), V(89.f));
   const V kRound(12582912.f + 126);
   const V rounded = fmadd(x, V(1.44269504f), kRound);
   const V n = rounded - kRound;
@@ -199,14 +233,23 @@ OPLOOM_NOINLINE inline Vec<float> expm1_of_some_far(Vec<float> argument) {
   const V scaled = half_power * hi;
   const V sum = base + scaled;
   const V y = sum + fmadd(half_power, rest, (scaled - (sum - base)) + base_rest);
-  return blendv(y + y, expm1_near(argument), argument < V(kNearGrowth));
+  return blendv(y + y, expm1_near(argument), argument < V(kNearGrowth<float>));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const {
-  if (!all(*this < Vec<float>(kNearGrowth))) [[unlikely]]
-    return expm1_of_some_far(*this);
-  return expm1_near(*this);
+// exp(x - exp(-x)) is exp(x) - 1 but for less than exp(-x).
+OPLOOM_NOINLINE inline Vec<double> expm1_of_some_far(Vec<double> x) {
+  return blendv(exp_of(x, exp_of(x.neg()).neg()), expm1_near(x),
+                x < Vec<double>(kNearGrowth<double>));
 }
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> expm1_of(Vec<T> x) {
+  if (!all(x < Vec<T>(kNearGrowth<T>))) [[unlikely]]
+    return expm1_of_some_far(x);
+  return expm1_near(x);
+}
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const { return expm1_of(*this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::expm1() const { return expm1_of(*this); }
 
 // Up to 1 a polynomial, above 1 - 2 / (exp(2x) + 1): the larger x, the less an error of exp
 // matters, and the subtraction is exact.
@@ -229,58 +272,74 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tanh() const {
 
 // exp(|x|) = 2^n exp(r), with r = hi + lo, |r| <= ln(2)/2; what sinh and cosh are made of, all
 // divided by 2, since 2^n may be 2^129 and the result be finite.
+template <typename V>
 struct HyperbolicParts {
-  Vec<float> rising;   // 2^n / 4
-  Vec<float> falling;  // 2^-n / 4
-  Vec<float> hi;
-  Vec<float> sinh_rest;  // sinh(r) - hi
-  Vec<float> cosh_rest;  // cosh(r) - 1
+  V rising;   // 2^n / 4
+  V falling;  // 2^-n / 4
+  V hi;
+  V sinh_rest;  // sinh(r) - hi
+  V cosh_rest;  // cosh(r) - 1
 };
 
-OPLOOM_ALWAYS_INLINE HyperbolicParts hyperbolic_parts(Vec<float> magnitude) {
-  using V = Vec<float>;
+template <typename T>
+OPLOOM_ALWAYS_INLINE HyperbolicParts<Vec<T>> hyperbolic_parts(Vec<T> magnitude) {
+  using V = Vec<T>;
   using Bits = typename FloatingForm<V>::bits;
-  const V x = at_most(magnitude, V(89.5f));
-  const V kRound(12582912.f + 125);
-  const V rounded = fmadd(x, V(1.44269504f), kRound);
+  constexpr bool kSingle = std::is_same_v<T, float>;
+  const V x = at_most(magnitude, V(kSingle ? T(89.5) : T(710.7)));
+  const V kRound(kRoundTo<T> + kBias<T> - 2);
+  const V rounded = fmadd(x, V(T(1.4426950408889634)), kRound);
   const V n = rounded - kRound;
-  const V hi = fmadd(n, V(-0.693147182f), x);  // exact
-  const V lo = n * V(1.90465421e-9f);
+  const V hi = fmadd(n, V(-kLn2<T>), x);  // exact
+  const V lo = n * V(-kLn2Rest<T>);
   const V r = hi + lo;
   const V z = r * r;
+  V sinh_curve, cosh_curve;
+  if constexpr (kSingle) {
+    sinh_curve = polynomial(z, 0.16666542f, 0.0083667375f);
+    cosh_curve = polynomial(z, 0.5f, 0.04166646f, 0.0013935476f);
+  } else {
+    // Taylor's: r^14 / 14! is less than 2^-57.
+    sinh_curve =
+        polynomial(z, 1. / 6, 1. / 120, 1. / 5040, 1. / 362880, 1. / 39916800, 1. / 6227020800);
+    cosh_curve = polynomial(z, 1. / 2, 1. / 24, 1. / 720, 1. / 40320, 1. / 3628800, 1. / 479001600);
+  }
   // 2^-n is no longer seen beside 2^n long before it is too small for a normal number.
-  const V seen = at_most(rounded, kRound + V(60.f));
-  return {from_bits<V>(bits_of(rounded) << 23), from_bits<V>((Bits(250) - bits_of(seen)) << 23), hi,
-          fmadd(r * z, polynomial(z, 0.16666542f, 0.0083667375f), lo),
-          z * polynomial(z, 0.5f, 0.04166646f, 0.0013935476f)};
+  const V seen = at_most(rounded, kRound + V(T(60)));
+  const Bits falling = Bits(2 * kBias<T> - 4) - bits_of(seen);
+  return {from_bits<V>(bits_of(rounded) << kShift<T>), from_bits<V>(falling << kShift<T>), hi,
+          fmadd(r * z, sinh_curve, lo), z * cosh_curve};
 }
 
 // a + b hi + small, with the sum of the first two kept in two numbers.
-OPLOOM_ALWAYS_INLINE Vec<float> hyperbolic_sum(Vec<float> a, Vec<float> b, Vec<float> hi,
-                                               Vec<float> small) {
-  const Vec<float> product = b * hi;
-  const Vec<float> sum = a + product;
-  const Vec<float> lost = (product - (sum - a)) + fmadd(b, hi, product.neg());
+template <typename V>
+OPLOOM_ALWAYS_INLINE V hyperbolic_sum(V a, V b, V hi, V small) {
+  const V product = b * hi;
+  const V sum = a + product;
+  const V lost = (product - (sum - a)) + fmadd(b, hi, product.neg());
   return sum + (lost + small);
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> sinh(const Vec<float>& x) {
-  using V = Vec<float>;
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sinh(const Vec<T>& x) {
+  using V = Vec<T>;
   const V magnitude = x.abs();
-  const HyperbolicParts p = hyperbolic_parts(magnitude);
+  const auto p = hyperbolic_parts(magnitude);
   const V plus = p.rising + p.falling;
   const V minus = p.rising - p.falling;
-  // What the difference lost: at 9, where the smaller power begins to vanish beside the larger one.
+  // What the difference lost: where the smaller power begins to vanish beside the larger one.
   const V lost = (p.rising - minus) - p.falling;
   const V small = fmadd(plus, p.sinh_rest, fmadd(minus, p.cosh_rest, lost));
   const V y = hyperbolic_sum(minus, plus, p.hi, small);
   // Subnormal numbers cannot be halved.
-  return blendv(y + y, magnitude, magnitude < V(0x1p-13f)) | (x & V(-0.f));
+  constexpr T kLinear = T(1) / T(int64_t(1) << (kShift<T> / 2 + 2));
+  return blendv(y + y, magnitude, magnitude < V(kLinear)) | (x & V(T(-0.0)));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> cosh(const Vec<float>& x) {
-  using V = Vec<float>;
-  const HyperbolicParts p = hyperbolic_parts(x.abs());
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> cosh(const Vec<T>& x) {
+  using V = Vec<T>;
+  const auto p = hyperbolic_parts(x.abs());
   const V minus = p.rising - p.falling;
   const V small = fmadd(minus, p.sinh_rest, (p.rising + p.falling) * p.cosh_rest);
   const V y = hyperbolic_sum(p.rising, minus, p.hi, p.falling + small);

@@ -287,7 +287,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd4_u10(lanes_); }
   Vec erf() const;  // in math.h, as exp()
   Vec exp() const;
-  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d4_u10(lanes_); }
+  Vec expm1() const;
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d4_u10(lanes_); }
   // SLEEF's gives infinity for the largest numbers, where log() is as good.

@@ -292,7 +292,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd8_u10(lanes_); }
   Vec erf() const;  // in math.h, as exp()
   Vec exp() const;
-  OPLOOM_ALWAYS_INLINE Vec expm1() const { return Sleef_expm1d8_u10(lanes_); }
+  Vec expm1() const;
   OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d8_u10(lanes_); }
   // SLEEF's gives infinity for the largest numbers, where log() is as good.

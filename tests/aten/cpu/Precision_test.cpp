@@ -70,9 +70,16 @@ std::vector<double> doubles() {
   for (int i = 0; i < 20000; ++i) values.push_back(1 - std::exp2(uniform(random) / 14));
   using Limits = std::numeric_limits<double>;
   for (double x : {0.0, 1.0, Limits::min(), Limits::max(), Limits::denorm_min(), Limits::infinity(),
-                   Limits::quiet_NaN(), 709.78, 745.13, 1e-300}) {
+                   Limits::quiet_NaN(), 1e-300}) {
     values.push_back(x);
     values.push_back(-x);
+  }
+  for (double edge : {0x1p-28, 0.28768207245178096, 0.40546510810816438, 0.5, 20.5, 37., 38.,
+                      709.78, 710.47586007394386, 745.13, 1023.5, 1024., 1074.5, 1075.}) {
+    for (double x : {edge, std::nextafter(edge, 0.), std::nextafter(edge, 2000.)}) {
+      values.push_back(x);
+      values.push_back(-x);
+    }
   }
   return values;
 }
@@ -228,14 +235,19 @@ TEST(Precision, NextafterIsExact) {
 }
 
 // Zeros keep their sign where the function goes through 0.
-TEST(Precision, SignOfZero) {
-  std::vector<float> zeros = {0.0f, -0.0f};
+template <typename T>
+void expect_signs_of_zeros() {
+  std::vector<T> zeros = {T(0.0), T(-0.0)};
   for (auto f :
        {at::asin, at::atan, at::erf, at::expm1, at::log1p, at::sin, at::sinh, at::tan, at::tanh}) {
     const Tensor result = f(tensor_of(zeros));
-    EXPECT_FALSE(std::signbit(result.const_data_ptr<float>()[0]));
-    EXPECT_TRUE(std::signbit(result.const_data_ptr<float>()[1]));
+    EXPECT_FALSE(std::signbit(result.const_data_ptr<T>()[0]));
+    EXPECT_TRUE(std::signbit(result.const_data_ptr<T>()[1]));
   }
+}
+TEST(Precision, SignOfZero) {
+  expect_signs_of_zeros<float>();
+  expect_signs_of_zeros<double>();
 }
 
 // softmax has loops of its own around exp. With a gradient that is 1 once and 0 elsewhere, the
