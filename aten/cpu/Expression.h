@@ -73,15 +73,10 @@ OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* n
   if constexpr (c10::is_reduced_floating_point_v<T>) {
     // One at a time: these are short, and there are many.
     constexpr int64_t kStep = Rows<T>::size();
-    const auto step = [&](int64_t i, auto count) OPLOOM_ALWAYS_INLINE_LAMBDA {
-      const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
-        return count == kStep ? Rows<T>::load(row + i) : load_rest(row + i, count);
-      };
-      store_results<T>(data, i, op(load(in[I])...), count);
-    };
     int64_t i = 0;
-    for (; i + kStep <= n; i += kStep) step(i, std::integral_constant<int64_t, kStep>());
-    if (i < n) step(i, n - i);
+    for (; i + kStep <= n; i += kStep)
+      store_results<T>(data, i, op(Rows<T>::load(in[I] + i)...), kStep);
+    if (i < n) store_results<T>(data, i, op(load_rest(in[I] + i, n - i)...), n - i);
   } else {
     for_each_vec<T>(n, op, in, std::index_sequence<I...>{},
                     [data](int64_t i, const auto& result, int64_t count)
