@@ -296,7 +296,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) 
   }
   // All that is converted at once stays in the first-level cache.
   constexpr int64_t kBytes = 8192;
-  const int64_t piece = kBytes / converted / 16 * 16;  // where each begins, any dtype may
+  const int64_t piece = kBytes / converted / 16 * 16;  // so that each buffer is aligned
   for_each_row_of(as_is, sizes, [&](char** row, int64_t n) {
     alignas(64) char buffers[kBytes];
     for (int64_t i = 0; i < n; i += piece) {
