@@ -190,12 +190,9 @@ template <typename Stub>
 void truth_into(Stub& stub, const char* op, const Tensor& self, OptionalIntArrayRef dim,
                 const Tensor& out) {
   const DimMask mask = truth_mask(op, dim, self);
+  if (mask != 0) return stub(self.device().type(), out, self, mask);
   Tensor result(out);
-  if (mask == 0) {
-    at::ne_out(result, self, false);
-  } else {
-    stub(self.device().type(), result, self, mask);
-  }
+  at::ne_out(result, self, false);
 }
 
 // The dtype that the sum and product kernels give for an input of this one.
