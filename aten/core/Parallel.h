@@ -8,6 +8,7 @@
 #include <c10/util/Macros.h>
 #include <c10/util/SmallVector.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace at::inline oploom_v1 {
@@ -76,6 +77,25 @@ inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F
   }
   internal::parallel_run(begin, end, grain_size, [&](int64_t, int64_t first, int64_t last) {
     internal::run_chunk(f, first, last);
+  });
+}
+
+// A parallel_for over the elements of a tensor that f changes in place, while it goes through as
+// many `tensors` of `count` elements of `size` bytes. If the second-level cache holds one of them
+// but not all, f gets pieces of a thread's part from the last to the first: what came before left
+// the end in the cache, and most of what follows begins at the first element.
+template <typename F>
+inline void parallel_for_in_place(int64_t count, int64_t size, int64_t tensors, int64_t grain_size,
+                                  const F& f) {
+  constexpr int64_t kCacheBytes = 1 << 20, kPiece = 4096;
+  const int64_t bytes = count * size;
+  const bool backwards = bytes <= kCacheBytes && bytes * tensors > kCacheBytes;
+  parallel_for(0, count, grain_size, [&](int64_t begin, int64_t end) {
+    for (int64_t last = end; last > begin;) {
+      const int64_t first = backwards ? std::max(begin, last - kPiece) : begin;
+      f(first, last);
+      last = first;
+    }
   });
 }
 

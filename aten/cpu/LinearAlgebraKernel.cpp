@@ -58,7 +58,7 @@ using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
 // sums fill the registers, and are enough to hide the time that a multiply-add takes; a wide row
 // reads long runs of memory.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr int kRows = 8, kColumns = 3, kWide = 12;
+constexpr int kRows = 8, kColumns = 3, kWide = 16;
 #elif defined(CPU_CAPABILITY_AVX2)
 constexpr int kRows = 6, kColumns = 2, kWide = 8;
 #else
@@ -369,6 +369,31 @@ OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_col
 // Columns to one row from which on copying a transposed b is faster than dots() (measured).
 constexpr int64_t kDotRows = 8;
 
+// Vectors in a row of c from which on a product of one term is written row by row (measured).
+constexpr int64_t kLongRow = 3 * kWide / 4;
+
+// A column times a dense row.
+template <typename T>
+void outer_product(const Operands<T>& operands, int64_t m, int64_t n) {
+  using V = Vec<T>;
+  const bool plain = operands.alpha == T(1) && operands.beta == T(0);
+  Operands<T> o = operands;
+  for (int64_t r = 0; r < m; ++r, o.skip_rows(1)) {
+    const V factor(*o.a);
+    const auto add = [&](int64_t j, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      V sum = fmadd(factor, V::loadu(o.b + j, count), V(T(0)));
+      if (!plain) {
+        sum = V(o.alpha) * sum;
+        if (o.beta != T(0)) sum = fmadd(V(o.beta), V::loadu(o.addend + j, count), sum);
+      }
+      sum.storeu(o.c + j, count);
+    };
+    int64_t j = 0;
+    for (; j + V::size() <= n; j += V::size()) add(j, V::size());
+    if (j < n) add(j, n - j);
+  }
+}
+
 // One number, of two dense vectors.
 bool is_dot(const GemmArguments& g) {
   return g.m == 1 && g.n == 1 && g.a_column == 1 && g.b_row == 1;
@@ -402,6 +427,7 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
   }
   const bool by_rows = dense && (g.m == 1 || g.k == 1) && !std::is_integral_v<T>;
   const int64_t widest = by_rows ? kWide : kColumns;
+  if (dense && g.k == 1 && g.n > kLongRow * kStep) return outer_product(o, g.m, g.n);
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
     const int64_t vectors = portion(left, widest);
     left -= vectors;

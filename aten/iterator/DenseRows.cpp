@@ -330,11 +330,21 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) 
 void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense) {
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
                          "the kernel takes ", operands, " operands, got ", iter.ntensors());
-  // A small call needs neither the iterator's loops nor other threads.
-  if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
+  if (iter.is_dense_row()) {
     char* data[kMaxOperands];
     iter.get_data_ptrs(data);
-    return dense(data, iter.numel());
+    // A small call needs neither the iterator's loops nor other threads.
+    if (iter.numel() < GRAIN_SIZE) return dense(data, iter.numel());
+    const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
+    if (in_place) {
+      const auto run = [&](int64_t begin, int64_t end) {
+        char* row[kMaxOperands];
+        for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * iter.element_size(k);
+        dense(row, end - begin);
+      };
+      return at::parallel_for_in_place(iter.numel(), iter.element_size(0), operands - 1, GRAIN_SIZE,
+                                       run);
+    }
   }
   if (iter.has_casts()) return for_each_converted_row(iter, dense);
   int64_t sizes[kMaxOperands];

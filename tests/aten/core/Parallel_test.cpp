@@ -62,6 +62,28 @@ TEST_F(Parallel, SplitsOnlyWhatIsLongerThanTheGrain) {
   EXPECT_EQ(chunks(0, 100, 1).size(), 1u);
 }
 
+TEST_F(Parallel, WhatIsChangedInPlaceGoesFromTheEnd) {
+  at::set_num_threads(1);
+  const int64_t size = 8;
+  for (const int64_t count : {0, 1, 4096, 32768, 40'000, 100'000, 131'072, 131'073, 200'000}) {
+    for (const int64_t tensors : {1, 2, 4, 100}) {
+      std::vector<std::pair<int64_t, int64_t>> pieces;
+      at::parallel_for_in_place(count, size, tensors, 1 << 15, [&](int64_t begin, int64_t end) {
+        pieces.emplace_back(begin, end);
+      });
+      int64_t expected = count;
+      for (const auto& [begin, end] : pieces) {
+        EXPECT_EQ(end, expected);
+        EXPECT_LT(begin, end);
+        expected = begin;
+      }
+      EXPECT_EQ(expected, 0) << count << ' ' << tensors;
+      const bool one_fits = count * size <= 1 << 20, all_fit = count * size * tensors <= 1 << 20;
+      EXPECT_EQ(pieces.size() > 1, one_fits && !all_fit && count > 4096) << count << ' ' << tensors;
+    }
+  }
+}
+
 TEST_F(Parallel, NestedLoopsRunInTheirThread) {
   EXPECT_FALSE(at::in_parallel_region());
   std::atomic<int> calls{0};

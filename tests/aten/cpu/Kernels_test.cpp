@@ -39,6 +39,7 @@
 #include <generated/ops/neg.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/pow.h>
+#include <generated/ops/randint.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/relu.h>
 #include <generated/ops/round.h>
@@ -482,6 +483,20 @@ void expect_complex_rows() {
 TEST(BinaryKernels, ComplexNumbersInRows) {
   expect_complex_rows<float>();
   expect_complex_rows<double>();
+}
+
+// Sizes around those that go from the end; see parallel_for_in_place.
+TEST(InPlace, EveryElementOnce) {
+  for (const ScalarType dtype : {kByte, kBFloat16, kFloat, kDouble}) {
+    for (const int64_t n : {32767, 32768, 44'000, 131'073, 262'144, 270'001, 530'001}) {
+      const Tensor before = at::randint(0, 5, {n}, at::kLong).to(dtype);
+      const Tensor other = at::randint(0, 5, {n}, at::kLong).to(dtype);
+      Tensor tensor = at::clone(before);
+      tensor.add_(other).mul_(tensor).add_(2);
+      const Tensor sum = before.to(kLong).add(other.to(kLong));
+      EXPECT_TRUE(at::equal(tensor.to(kLong), at::mul(sum, sum).add(2))) << dtype << ' ' << n;
+    }
+  }
 }
 
 TEST(Choosing, WhereClampMaskedFill) {

@@ -117,7 +117,10 @@ TEST_P(MatrixProductTest, AgreesWithPlainLoopsForEveryLayout) {
            {15, 2, 16},
            {3, 32, 10},
            {9, 3, 31},
-           {6, 4, 24}}) {
+           {6, 4, 24},
+           // One term, or one row, of several vectors.
+           {5, 1, 100},
+           {1, 3, 300}}) {
     for (const Tensor& a : layouts(n, k, dtype)) {
       for (const Tensor& b : layouts(k, m, dtype)) {
         const std::string what = c10::str(a.sizes(), a.strides(), b.sizes(), b.strides());

@@ -129,6 +129,11 @@ TYPED_TEST(ProductsTest, Columns) {
   for (const int64_t n : {200, 255, 257, 400}) this->check_layouts(1, n, 5);
 }
 
+TYPED_TEST(ProductsTest, OneTerm) {
+  for (int64_t n = 1; n <= 66; ++n) this->check_layouts(5, n, 1);
+  for (const int64_t n : {200, 784}) this->check_layouts(64, n, 1);
+}
+
 TYPED_TEST(ProductsTest, Terms) {
   for (int64_t k = 0; k <= 34; ++k) this->check_layouts(5, 9, k);
   // The columns of b are multiplied with rows as they lie, or copied in one or several pieces.
