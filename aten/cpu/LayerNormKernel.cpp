@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace at::inline oploom_v1::native {
@@ -41,6 +43,23 @@ __attribute__((noinline)) void normalize(const T* x, T* y, int64_t n, T center, 
   }
 }
 
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE T mean_of(int64_t n, const F& f) {
+  return sum_of<T>(n, f) / static_cast<T>(n);
+}
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE auto squared_distance(const T* row, T center) {
+  return [=](int64_t j) { return (row[j] - center) * (row[j] - center); };
+}
+
+// Mean and variance from a mean that is_rough().
+template <typename T>
+OPLOOM_NOINLINE std::pair<T, T> refined(const T* row, int64_t n, T rough) {
+  const T center = rough + mean_of<T>(n, [&](int64_t j) { return row[j] - rough; });
+  return {center, mean_of<T>(n, squared_distance(row, center))};
+}
+
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
                        const TensorBase& input, const TensorBase& weight, const TensorBase& bias,
                        int64_t m, int64_t n, double eps) {
@@ -67,10 +86,10 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
         } else {
           out = y + i * n;
         }
-        const T center = sum_of<T>(n, [&](int64_t j) { return row[j]; }) / static_cast<T>(n);
-        const T variance =
-            sum_of<T>(n, [&](int64_t j) { return (row[j] - center) * (row[j] - center); }) /
-            static_cast<T>(n);
+        T center = mean_of<T>(n, [&](int64_t j) { return row[j]; });
+        T variance = mean_of<T>(n, squared_distance(row, center));
+        if (is_rough<T>(center, variance, n)) [[unlikely]]
+          std::tie(center, variance) = refined(row, n, center);
         const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
         means[i] = static_cast<scalar_t>(center);
         rstds[i] = static_cast<scalar_t>(scale);

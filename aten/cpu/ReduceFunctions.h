@@ -60,6 +60,11 @@ struct Lanes {
     if constexpr (kVec) return blendv(otherwise, then, mask);
     if constexpr (!kVec) return mask ? then : otherwise;
   }
+  template <typename Mask>
+  OPLOOM_ALWAYS_INLINE static bool any(const Mask& mask) {
+    if constexpr (kVec) return !all(!mask);
+    if constexpr (!kVec) return mask;
+  }
 };
 // The first `count` of them; what is loaded has zeros behind these.
 // Not for what is soon loaded again: the processor hands on whole stores only.
@@ -450,6 +455,15 @@ void load_row(const char* in, int64_t stride, int64_t n, void* elements, double)
     }
   }
   load_as<In, Elem>(in, stride, n, elements, [](In x) { return static_cast<Elem>(x); });
+}
+
+// Whether a mean of n numbers, divided from their rounded sum, may be too far from the true one
+// beside their distances from it: it is if all numbers are nearly the same. Then the mean of the
+// distances, added to it, makes it as exact as one number can be.
+template <typename T, typename V>
+OPLOOM_ALWAYS_INLINE auto is_rough(V mean, V variance, int64_t n) {
+  const V rounding = mean * V(std::numeric_limits<T>::epsilon() * static_cast<T>(16 * n));
+  return variance < rounding * rounding;
 }
 
 // Sum of f(i) over the blocks of `width` numbers from i on that end before n; moves i behind them.

@@ -281,12 +281,14 @@ struct VarOp {
   static Acc identity() { return {T(0), T(0), 0}; }
 
   static Acc chunk(const T* p, int64_t n) {
-    const T mean = reduce_chunk<Add, T>(p, n, Identity(), kFarAhead) / static_cast<T>(n);
-    const auto square = [mean](auto x) {
-      const auto distance = x - decltype(x)(mean);
-      return distance * distance;
-    };
-    const T squares = reduce_chunk<Add, T>(p, n, square, kFarAhead);
+    T mean = reduce_chunk<Add, T>(p, n, Identity(), kFarAhead) / static_cast<T>(n);
+    const auto distance = [&mean](auto x) { return x - decltype(x)(mean); };
+    const auto squared = [&](auto x) { return distance(x) * distance(x); };
+    T squares = reduce_chunk<Add, T>(p, n, squared, kFarAhead);
+    if (is_rough<T>(mean, squares / static_cast<T>(n), n)) {
+      mean += reduce_chunk<Add, T>(p, n, distance) / static_cast<T>(n);
+      squares = reduce_chunk<Add, T>(p, n, squared);
+    }
     return {mean, squares, n};
   }
 
@@ -320,13 +322,23 @@ struct VarOp {
             x[r] = lanes.load(group[r] + j);
             sum = sum + x[r];
           }
-          const V center = sum * scale;
-          V spread(T(0));
-          for (int64_t r = 0; r < rows_of_group; ++r) {
-            spread = spread + (x[r] - center) * (x[r] - center);
+          V center = sum * scale;
+          const auto spread = [&] {
+            V squares(T(0));
+            for (int64_t r = 0; r < rows_of_group; ++r) {
+              squares = squares + (x[r] - center) * (x[r] - center);
+            }
+            return squares;
+          };
+          V squared = spread();
+          if (L::any(is_rough<T>(center, squared * scale, nrows))) [[unlikely]] {
+            V rest(T(0));
+            for (int64_t r = 0; r < rows_of_group; ++r) rest = rest + (x[r] - center);
+            center = center + rest * scale;
+            squared = spread();
           }
           L::store(mean + j, center);
-          L::store(squares + j, spread);
+          L::store(squares + j, squared);
         });
       };
       if (nrows == kRows) {

@@ -4,6 +4,7 @@
 #include <aten/autograd/GradCheck.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/full.h>
 #include <generated/ops/layer_norm.h>
 #include <generated/ops/max.h>
 #include <generated/ops/mean.h>
@@ -46,6 +47,17 @@ TEST(LayerNorm, AgreesWithItsFormula) {
       check(at::layer_norm(x, {n}, w, b), normal * w.to(at::kDouble) + b.to(at::kDouble));
       check(at::layer_norm(x.t().contiguous().t(), {n}, w, b),
             normal * w.to(at::kDouble) + b.to(at::kDouble));
+    }
+  }
+}
+
+TEST(LayerNorm, EqualNumbersBecomeZero) {
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+    for (const double number : {1.7, -100.1, 20000.3, 1e6 / 3}) {
+      for (const int64_t n : {2, 7, 100, 768, 3865, 10'000}) {
+        const Tensor normal = at::layer_norm(at::full({2, n}, number, dtype), {n});
+        EXPECT_EQ(normal.abs().max().item<double>(), 0) << dtype << ' ' << number << ' ' << n;
+      }
     }
   }
 }

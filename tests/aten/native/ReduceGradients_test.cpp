@@ -65,7 +65,7 @@ TEST(ReduceGradients, Reductions) {
   const Tensor t = at::randn({3, 4}, at::kDouble);
   expect_derivatives([](const Tensor& x) { return x.sum({0}).tanh(); }, t, "sum");
   expect_derivatives([](const Tensor& x) { return x.mean({1}, true).tanh(); }, t, "mean");
-  expect_derivatives([](const Tensor& x) { return x.var({1}); }, t, "var");
+  expect_derivatives([](const Tensor& x) { return x.var({1}, true); }, t, "var");
   expect_derivatives([](const Tensor& x) { return x.std({0}, false, true); }, t, "std");
   expect_derivatives([](const Tensor& x) { return x.std(); }, t, "std of all");
   expect_derivatives([](const Tensor& x) { return x.norm(); }, t, "norm");

@@ -30,6 +30,7 @@
 #include <generated/ops/permute.h>
 #include <generated/ops/polar.h>
 #include <generated/ops/prod.h>
+#include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/select.h>
 #include <generated/ops/slice.h>
@@ -440,11 +441,11 @@ TEST(Reductions, SameBitsWithAnyNumberOfThreads) {
     at::set_num_threads(count);
     return std::vector<Doubles>{doubles(t.sum()),
                                 doubles(m.sum({0})),
-                                doubles(m.var({1})),
+                                doubles(m.var({1}, true)),
                                 doubles(t.norm()),
                                 doubles(m.t().sum({0})),
                                 doubles(t.view({100'000, 3}).sum({0})),
-                                doubles(m.var({0})),
+                                doubles(m.var({0}, true)),
                                 doubles(t.cumsum(0)),
                                 doubles(m.cumsum(1)),
                                 doubles(m.cumsum(0)),
@@ -515,6 +516,36 @@ TEST(Reductions, VarianceAndDeviation) {
   EXPECT_DOUBLE_EQ(z.var().item<double>(), 5.0 / 3 * 5);
   EXPECT_THAT(message_of<c10::Error>([&] { t.to(at::kInt).var(); }),
               HasSubstr("var(): expected a floating-point or complex dtype, got int32"));
+}
+
+// The mean of equal numbers is that number, although their sum is rounded.
+TEST(Reductions, VarianceOfEqualNumbers) {
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16}) {
+    for (const double number : {1.7, 0.3, -100.1, 20000.3, 1e6 / 3}) {
+      for (const int64_t n : {2, 7, 16, 17, 100, 768, 3865, 10'000, 300'001}) {
+        const Tensor row = at::full({2, n}, number, dtype);
+        EXPECT_EQ(doubles(row.var({1}, true)), (Doubles{0, 0}))
+            << dtype << ' ' << number << ' ' << n;
+        EXPECT_EQ(doubles(row.t().contiguous().var({0}, true)), (Doubles{0, 0}))
+            << dtype << ' ' << number << ' ' << n;
+        EXPECT_EQ(row.std().item<double>(), 0) << dtype << ' ' << number << ' ' << n;
+      }
+    }
+  }
+}
+
+TEST(Reductions, VarianceOfNearlyEqualNumbers) {
+  at::manual_seed(2);
+  for (const int64_t n : {100, 768, 3865, 10'000}) {
+    const Tensor t = at::randint(0, 8, {3, n}, at::kFloat).div(8).add(1e5);
+    const Doubles rows = doubles(t.to(at::kDouble).var({1}, true));
+    const Doubles got = doubles(t.var({1}, true)),
+                  columns = doubles(t.t().contiguous().var({0}, true));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_NEAR(got[i], rows[i], 0.01 * rows[i]) << n;
+      EXPECT_NEAR(columns[i], rows[i], 0.01 * rows[i]) << n;
+    }
+  }
 }
 
 TEST(Reductions, Norms) {
