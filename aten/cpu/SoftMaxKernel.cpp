@@ -157,45 +157,83 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>&
   }
 }
 
+// Rows of <= kTile columns. Where they are narrow and dense, some are taken as one wide row, which
+// fills vectors: `count` rows of `width` elements, and `part` elements of another one.
+struct WideRows {
+  // Of rows of `lanes` elements and more, each is one.
+  WideRows(int64_t rows, int64_t columns, bool dense, int64_t lanes) : columns(columns) {
+    const int64_t most = dense && columns < lanes ? std::min(lanes, kTile / columns) : 1;
+    folds = std::clamp<int64_t>(rows / 2, 1, most);
+    count = rows / folds;
+    width = folds * columns;
+    part = rows % folds * columns;
+  }
+  // The results of the first row in a wide one become those of their columns.
+  template <typename T, typename F>
+  void join(T* values, const F& f) const {
+    for (int64_t i = columns; i < width; i += columns) {
+      for (int64_t j = 0; j < columns; ++j) values[j] = f(values[j], values[i + j]);
+    }
+  }
+  // Those of the others become the same.
+  template <typename T>
+  void repeat(T* values) const {
+    for (int64_t i = columns; i < width; ++i) values[i] = values[i - columns];
+  }
+  int64_t columns, folds, count, width, part;
+};
+
 // The same for `width` <= kTile columns of n elements, whose rows are x_stride and y_stride apart.
 template <bool log, typename T>
 void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t n,
                      int64_t width) {
   using L = Lanes<T>;
   using V = typename L::V;
+  const WideRows wide(n, width, x_stride == width && y_stride == width, L::kSize);
+  x_stride *= wide.folds;
+  y_stride *= wide.folds;
   alignas(64) T max[kTile + L::kSize];
   alignas(64) T sum[kTile + L::kSize];
   alignas(64) T reciprocal[kTile + L::kSize];
-  for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+  for_each_lanes<T>(wide.width, [&](int64_t j, auto lanes) {
     L::store(max + j, lanes.load(x + j));
     L::store(sum + j, V(T(0)));
   });
   // f(j, lanes, row of x, row of y); some rows together, as the processor does not see them coming.
   const auto for_each_row = [&](int64_t first, const auto& f) {
-    const auto rows = [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
-      for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+    const auto rows = [&]<int64_t... r>(int64_t k, int64_t elements,
+                                        std::integer_sequence<int64_t, r...>) {
+      for_each_lanes<T>(elements, [&](int64_t j, auto lanes) {
         (f(j, lanes, x + (k + r) * x_stride + j, y + (k + r) * y_stride + j), ...);
       });
     };
     constexpr int64_t kTogether = 4;
     int64_t k = first;
-    for (; k + kTogether <= n; k += kTogether) {
-      rows(k, std::make_integer_sequence<int64_t, kTogether>{});
+    for (; k + kTogether <= wide.count; k += kTogether) {
+      rows(k, wide.width, std::make_integer_sequence<int64_t, kTogether>{});
     }
-    for (; k < n; ++k) rows(k, std::make_integer_sequence<int64_t, 1>{});
+    for (; k < wide.count; ++k) rows(k, wide.width, std::make_integer_sequence<int64_t, 1>{});
+    if (wide.part > 0) rows(k, wide.part, std::make_integer_sequence<int64_t, 1>{});
   };
   for_each_row(1, [&](int64_t j, auto lanes, const T* row, T*) {
-    L::store(max + j, PlainMax::apply(L::load(max + j), lanes.load(row)));
+    const V old = L::load(max + j);
+    L::store(max + j, lanes.with(PlainMax::apply(old, lanes.load(row)), old));
   });
+  wide.join(max, [](T p, T q) { return PlainMax::apply(p, q); });
+  wide.repeat(max);
   for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
     const V e = vec::exp_of(lanes.load(row) - L::load(max + j));
     if constexpr (!log) lanes.store(out, e);
-    L::store(sum + j, L::load(sum + j) + e);
+    const V old = L::load(sum + j);
+    L::store(sum + j, lanes.with(old + e, old));
   });
-  for (int64_t j = 0; j < width; ++j) {
+  wide.join(sum, [](T p, T q) { return p + q; });
+  for (int64_t j = 0; j < wide.columns; ++j) {
     if constexpr (log) sum[j] = std::log(sum[j]);
     reciprocal[j] = T(1) / sum[j];
   }
+  wide.repeat(sum);
+  wide.repeat(reciprocal);
   for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
     if constexpr (log) {
       lanes.store(out, lanes.load(row) - L::load(max + j) - L::load(sum + j));
@@ -216,20 +254,28 @@ void softmax_backward_row(const T* grad, const T* y, T* out, int64_t n) {
 template <bool log, typename T>
 void softmax_backward_columns(const T* grad, const T* y, T* out, int64_t stride, int64_t out_stride,
                               int64_t n, int64_t width) {
+  const WideRows wide(n, width, stride == width && out_stride == width, 2 * Lanes<T>::kSize);
+  stride *= wide.folds;
+  out_stride *= wide.folds;
   T sum[kTile] = {};
-  for (int64_t k = 0; k < n; ++k) {
-    const T* g = grad + k * stride;
-    const T* v = y + k * stride;
-    for (int64_t j = 0; j < width; ++j) sum[j] += log ? g[j] : g[j] * v[j];
-  }
-  for (int64_t k = 0; k < n; ++k) {
-    const T* g = grad + k * stride;
-    const T* v = y + k * stride;
-    T* o = out + k * out_stride;
-    for (int64_t j = 0; j < width; ++j) {
+  // f(elements, row of grad, of y and of out)
+  const auto for_each_row = [&](const auto& f) {
+    int64_t k = 0;
+    for (; k < wide.count; ++k) {
+      f(wide.width, grad + k * stride, y + k * stride, out + k * out_stride);
+    }
+    if (wide.part > 0) f(wide.part, grad + k * stride, y + k * stride, out + k * out_stride);
+  };
+  for_each_row([&](int64_t elements, const T* g, const T* v, T*) {
+    for (int64_t j = 0; j < elements; ++j) sum[j] += log ? g[j] : g[j] * v[j];
+  });
+  wide.join(sum, [](T p, T q) { return p + q; });
+  wide.repeat(sum);
+  for_each_row([&](int64_t elements, const T* g, const T* v, T* o) {
+    for (int64_t j = 0; j < elements; ++j) {
       o[j] = log ? g[j] - branchless_exp(v[j]) * sum[j] : v[j] * (g[j] - sum[j]);
     }
-  }
+  });
 }
 
 // Calls tile(offset, width) for tiles of neighbouring columns on several threads; offset is that of

@@ -2,6 +2,8 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/_log_softmax_backward_data.h>
+#include <generated/ops/_softmax_backward_data.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/fill.h>
@@ -73,6 +75,50 @@ TEST(SoftMax, AgreesWithPlainLoops) {
         for (size_t i = 0; i < got.size(); ++i) {
           ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i])));
           ASSERT_EQ(got[i], from_strided[i]);
+        }
+      }
+    }
+  }
+}
+
+// Columns that fill no vector are taken side by side; see WideRows.
+TEST(SoftMax, NarrowColumns) {
+  at::manual_seed(3);
+  for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16}) {
+    const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 1e-5 : 5e-2;
+    for (int64_t inner = 2; inner <= 34; inner += inner < 17 ? 1 : 16) {
+      for (const int64_t n : {1, 2, 3, 5, 16, 17, 31, 67, 100, 130}) {
+        Tensor t = at::randn({2, n, inner}, at::kDouble).mul(4).to(dtype);
+        const Tensor grad = at::randn({2, n, inner}, at::kDouble).to(dtype);
+        const Doubles g = doubles(grad);
+        for (bool log : {false, true}) {
+          const std::string what = c10::str(dtype, " ", n, " x ", inner, log ? " log" : "");
+          const Tensor y = log ? t.log_softmax(1) : t.softmax(1);
+          const Doubles expected = naive_softmax(t, log), got = doubles(y);
+          for (size_t i = 0; i < got.size(); ++i) {
+            ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what;
+          }
+          const Doubles back = doubles(log ? at::_log_softmax_backward_data(grad, y, 1, dtype)
+                                           : at::_softmax_backward_data(grad, y, 1, dtype));
+          for (int64_t column = 0; column < 2 * inner; ++column) {
+            const auto place = [&](int64_t k) {
+              return static_cast<size_t>((column / inner * n + k) * inner + column % inner);
+            };
+            double sum = 0;
+            for (int64_t k = 0; k < n; ++k) sum += g[place(k)] * (log ? 1 : got[place(k)]);
+            for (int64_t k = 0; k < n; ++k) {
+              const size_t i = place(k);
+              const double wanted = log ? g[i] - std::exp(got[i]) * sum : got[i] * (g[i] - sum);
+              ASSERT_NEAR(back[i], wanted, 10 * tolerance * (1 + std::abs(sum))) << what;
+            }
+          }
+        }
+        // All of a column with a NaN are NaN, and nothing else.
+        t[1][n / 2][inner / 2].fill_(std::numeric_limits<double>::quiet_NaN());
+        const Doubles got = doubles(t.softmax(1));
+        for (int64_t i = 0; i < t.numel(); ++i) {
+          const bool spoilt = i >= n * inner && i % inner == inner / 2;
+          ASSERT_EQ(std::isnan(got[static_cast<size_t>(i)]), spoilt) << dtype << n << ' ' << inner;
         }
       }
     }
