@@ -631,29 +631,99 @@ requires(c10::is_reduced_floating_point_v<T>) float dot_product(const T* x, cons
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])).reduce_add();
 }
 
+// sums[j] += the products of four factors with the j-th elements of rows of a, for kFewestColumns.
+template <typename T, typename S>
+OPLOOM_ALWAYS_INLINE void add_products(S* sums, const S* factors, const T* const* rows) {
+  if constexpr (c10::is_reduced_floating_point_v<T>) {
+    using R = vec::Rows<T>;
+#pragma GCC unroll 1
+    for (int j = 0; j < GemvArguments::kFewestColumns; j += R::size()) {
+      auto sum = R::V::loadu(sums + j);
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) sum = fmadd(typename R::V(factors[r]), R::load(rows[r] + j), sum);
+      sum.storeu(sums + j);
+    }
+  } else {
+    OPLOOM_INDEPENDENT_ITERATIONS
+    for (int j = 0; j < GemvArguments::kFewestColumns; ++j) {
+      S sum = sums[j];
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) {
+        sum = static_cast<S>(sum + 1U * factors[r] * static_cast<S>(rows[r][j]));
+      }
+      sums[j] = sum;
+    }
+  }
+}
+
+// y = alpha * sum + beta * y
+template <typename T, typename S>
+void put_scaled(T& y, S sum, T alpha, T beta) {
+  using Wide = decltype(sum * 1U);
+  Wide result = sum * static_cast<Wide>(alpha);
+  if (beta != T(0)) result += static_cast<Wide>(beta) * static_cast<Wide>(y);
+  y = static_cast<T>(result);
+}
+
 template <typename T>
-void gemv_rows(const GemvArguments& g, T alpha, T beta) {
-  using Sum = decltype(dot_product<T>(nullptr, nullptr, 0));
+void gemv(const GemvArguments& g, T alpha, T beta) {
   constexpr int64_t kGrain = 32768;  // products
   const auto* a = static_cast<const T*>(g.a);
+  const auto* x = static_cast<const T*>(g.x);
   auto* y = static_cast<T*>(g.y);
-  at::parallel_for(0, g.m, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, g.n)),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       Sum sum = dot_product(a + i * g.a_row, static_cast<const T*>(g.x), g.n) *
-                                 static_cast<Sum>(alpha);
-                       T& result = y[i * g.y_stride];
-                       if (beta != T(0)) sum += static_cast<Sum>(beta) * static_cast<Sum>(result);
-                       result = static_cast<T>(sum);
-                     }
-                   });
+  const auto by_rows = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      put_scaled(y[i * g.y_stride], dot_product(a + i * g.a_row, x, g.n), alpha, beta);
+    }
+  };
+  // Blocks of columns, the last one beginning where it ends with the row, whose sums stay in the
+  // first-level cache.
+  constexpr int64_t kWidth = GemvArguments::kFewestColumns;
+  const auto by_columns = [&](int64_t begin, int64_t end) {
+    using S = std::conditional_t<sizeof(T) == 1 || std::is_same_v<T, int16_t>, uint16_t,
+                                 decltype(dot_product(x, x, 0))>;
+    constexpr int64_t kBlocks = 32;
+    const T zeros[kWidth] = {};
+    alignas(64) S sums[kBlocks * kWidth];
+    for (int64_t first = begin; first < end; first += kBlocks) {
+      const int64_t count = std::min(kBlocks, end - first);
+      const auto start = [&](int64_t block) {
+        return std::min((first + block) * kWidth, g.m - kWidth);
+      };
+      std::fill_n(sums, count * kWidth, S(0));
+      for (int64_t j = 0; j < g.n; j += 4) {
+        // What is added for rows that there are not is -0, which leaves any sum as it is.
+        S factors[4];
+        const T* rows[4];
+        for (int r = 0; r < 4; ++r) {
+          factors[r] = j + r < g.n ? static_cast<S>(x[(j + r) * g.x_stride]) : -S(0);
+        }
+        for (int64_t block = 0; block < count; ++block) {
+          for (int r = 0; r < 4; ++r) {
+            rows[r] = j + r < g.n ? a + start(block) + (j + r) * g.a_column : zeros;
+          }
+          add_products(sums + block * kWidth, factors, rows);
+        }
+      }
+      for (int64_t block = 0; block < count; ++block) {
+        for (int64_t j = 0; j < kWidth; ++j) {
+          const int64_t i = start(block) + j;
+          if (i < (first + block) * kWidth) continue;
+          put_scaled(y[i * g.y_stride], sums[block * kWidth + j], alpha, beta);
+        }
+      }
+    }
+  };
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, g.n));
+  g.has_rows() ? at::parallel_for(0, g.m, grain, by_rows)
+               : at::parallel_for(0, (g.m + kWidth - 1) / kWidth,
+                                  std::max<int64_t>(1, grain / kWidth), by_columns);
 }
 
 void gemv_kernel(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
                  const Scalar& beta) {
-  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED), [&] {
-    gemv_rows<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>());
-  });
+  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED),
+                  [&] { gemv<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>()); });
 }
 
 bool small_gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,

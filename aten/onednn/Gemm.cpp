@@ -253,28 +253,25 @@ bool is_ours(ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/false) || c10::isReducedFloatingType(dtype);
 }
 
-// Whether one factor is a vector and both are dense along k.
-bool is_product_with_vector(ScalarType dtype, const GemmArguments& g) {
-  return (g.m == 1 || g.n == 1) && is_ours(dtype) && (g.a_column == 1 || g.k == 1) &&
-         (g.b_row == 1 || g.k == 1);
+// Of a product with a vector, y of a matrix times x.
+native::GemvArguments with_vector(const GemmArguments& g) {
+  return g.n == 1
+             ? native::GemvArguments{g.m, g.k, g.a, g.a_row, g.a_column, g.b, g.b_row, g.c, g.ldc}
+             : native::GemvArguments{g.n, g.k, g.b, g.b_column, g.b_row, g.a, g.a_column, g.c, 1};
 }
 
-void gemm_by_dots(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
-                  const Scalar& beta) {
-  const native::GemvArguments dots =
-      g.n == 1 ? native::GemvArguments{g.m, g.k, g.a, g.a_row, g.b, g.c, g.ldc}
-               : native::GemvArguments{g.n, g.k, g.b, g.b_column, g.a, g.c, 1};
-  native::gemv_stub(kCPU, dtype, dots, alpha, beta);
+bool is_gemv_ours(ScalarType dtype, const native::GemvArguments& g) {
+  return is_ours(dtype) && (g.has_rows() || g.has_columns());
+}
+bool is_gemv_ours(ScalarType dtype, const GemmArguments& g) {
+  return (g.m == 1 || g.n == 1) && is_gemv_ours(dtype, with_vector(g));
 }
 
-bool is_zero_or_one(const Scalar& s) {
-  const double value = s.toDouble();
-  return value == 0 || value == 1;
-}
-
-bool takes_bfloat16(ScalarType dtype, int64_t k, const Scalar& alpha, const Scalar& beta) {
-  return dtype == kBFloat16 && k > 0 && has_fast_bfloat16() && alpha.toDouble() == 1 &&
-         is_zero_or_one(beta);
+// Making a primitive for a pair of scales takes as long as a product of this size.
+bool takes_bfloat16(ScalarType dtype, int64_t products, const Scalar& alpha, const Scalar& beta) {
+  if (dtype != kBFloat16 || products == 0 || !has_fast_bfloat16()) return false;
+  const float a = alpha.to<float>(), b = beta.to<float>();
+  return (a == 1 && (b == 0 || b == 1)) || (a != 0 && products >= kLargeProduct);
 }
 
 // The product whose addend has been put into c.
@@ -300,7 +297,9 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
     return;
   }
   if (g.addend) return gemm(dtype, begun(dtype, g), alpha, beta);
-  if (is_product_with_vector(dtype, g)) return gemm_by_dots(dtype, g, alpha, beta);
+  if (is_gemv_ours(dtype, g)) {
+    return native::gemv_stub(kCPU, dtype, with_vector(g), alpha, beta);
+  }
   if (c10::isComplexType(dtype) && (g.m == 1 || g.n == 1)) {
     return g.n == 1 ? gemv(dtype, g.m, g.k, alpha, factor_a(g), g.b, g.b_row, beta, g.c, g.ldc)
                     : gemv(dtype, g.n, g.k, alpha, {g.b, g.b_column, g.b_row}, g.a, g.a_column,
@@ -318,7 +317,8 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
       return gemm_by_blas<complex<double>>(g, alpha, beta);
     case kHalf:
     case kBFloat16:
-      if (takes_bfloat16(dtype, g.k, alpha, beta) && g.m * g.n * g.k > kLargeForBfloat16) {
+      if (g.m * g.n * g.k > kLargeForBfloat16 &&
+          takes_bfloat16(dtype, g.m * g.n * g.k, alpha, beta)) {
         const Matrix b = factor_b(g);
         if (g.m >= kManyRows && b.column_stride == 1 && b.row_stride > g.n) {
           // oneDNN takes up to twice as long where rows do not follow each other.
@@ -331,7 +331,7 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
         }
         const int64_t ldc = std::max(g.ldc, g.n);
         return matmul_bfloat16(1, g.m, g.n, g.k, factor_a(g), g.m * g.k, factor_b(g), g.k * g.n,
-                               beta.toDouble() == 1, g.c, ldc, g.m * ldc);
+                               alpha.to<float>(), beta.to<float>(), g.c, ldc, g.m * ldc);
       }
       return gemm_widened(dtype, g, alpha, beta);
     case kByte:
@@ -345,11 +345,11 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
 
 void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64_t a_step,
                   int64_t b_step, int64_t c_step, const Scalar& alpha, const Scalar& beta) {
-  if (takes_bfloat16(dtype, g.k, alpha, beta) && a_step > 0 && b_step > 0 &&
-      !is_product_with_vector(dtype, g)) {
+  if (takes_bfloat16(dtype, batch * g.m * g.n * g.k, alpha, beta) && a_step > 0 && b_step > 0 &&
+      !is_gemv_ours(dtype, g)) {
     match_threads();
     matmul_bfloat16(batch, g.m, g.n, g.k, factor_a(g), a_step, factor_b(g), b_step,
-                    beta.toDouble() == 1, g.c, g.ldc, c_step);
+                    alpha.to<float>(), beta.to<float>(), g.c, g.ldc, c_step);
     return;
   }
   const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));
@@ -373,7 +373,8 @@ void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64
 void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
          int64_t y_stride, void* result) {
   if (is_ours(dtype) && x_stride == 1 && y_stride == 1) {
-    return native::gemv_stub(kCPU, dtype, native::GemvArguments{1, n, x, n, y, result, 1}, 1, 0);
+    return native::gemv_stub(kCPU, dtype, native::GemvArguments{1, n, x, n, 1, y, 1, result, 1}, 1,
+                             0);
   }
   match_threads();
   // BLAS counts in int32 and takes strides of 0 and below to mean something else.
@@ -413,11 +414,9 @@ void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Mat
     const GemmArguments g{1, m, n, x, 0, x_stride, a.data, a.column_stride, a.row_stride, y, m};
     if (native::small_gemm_stub(kCPU, dtype, g, alpha, beta, is_blas_narrow(dtype))) return;
   }
-  if (is_ours(dtype) && x_stride == 1 && a.column_stride == 1) {
-    return native::gemv_stub(kCPU, dtype,
-                             native::GemvArguments{m, n, a.data, a.row_stride, x, y, y_stride},
-                             alpha, beta);
-  }
+  const native::GemvArguments g{m, n,        a.data, a.row_stride, a.column_stride,
+                                x, x_stride, y,      y_stride};
+  if (is_gemv_ours(dtype, g)) return native::gemv_stub(kCPU, dtype, g, alpha, beta);
   if (is_ours(dtype) && y_stride == 1 && a.row_stride == 1) {
     return gemm(dtype, {1, m, n, x, 0, x_stride, a.data, a.column_stride, 1, y, m}, alpha, beta);
   }

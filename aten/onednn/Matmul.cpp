@@ -3,13 +3,17 @@
 #include <aten/onednn/Utils.h>
 
 #include <array>
+#include <bit>
 #include <map>
 
 namespace at::inline oploom_v1::onednn {
 namespace {
 
-// Sizes, strides and the mode determine a primitive.
-using Key = std::array<int64_t, 13>;
+// Sizes, strides and scales determine a primitive.
+using Key = std::array<int64_t, 14>;
+
+int64_t bits_of(float x) { return std::bit_cast<int32_t>(x); }
+float as_float(int64_t bits) { return std::bit_cast<float>(static_cast<int32_t>(bits)); }
 
 // Making a primitive takes microseconds, and milliseconds where code is generated. Each thread
 // keeps its own, because a primitive must not run twice at a time with one scratchpad; the number
@@ -26,16 +30,15 @@ Cached& primitive_for(const Key& key) {
   auto found = cache.find(key);
   if (found != cache.end()) return found->second;
   if (cache.size() >= kMaxPrimitives) cache.clear();
-  const auto [batch, m, n, k, a_row, a_column, a_step, b_row, b_column, b_step, ldc, c_step, add] =
-      key;
+  const auto [batch, m, n, k, a_row, a_column, a_step, b_row, b_column, b_step, ldc, c_step, alpha,
+              beta] = key;
   using Desc = dnnl::memory::desc;
   constexpr auto kType = dnnl::memory::data_type::bf16;
   dnnl::primitive_attr attributes;
-  if (add != 0) {
-    dnnl::post_ops post_ops;
-    post_ops.append_sum(1.0f);
-    attributes.set_post_ops(post_ops);
-  }
+  dnnl::post_ops post_ops;
+  if (const float scale = as_float(alpha); scale != 1) append_scale(post_ops, scale);
+  if (const float scale = as_float(beta); scale != 0) post_ops.append_sum(scale);
+  attributes.set_post_ops(post_ops);
   Cached made;
   made.description = make_matmul(Desc({batch, m, k}, kType, {a_step, a_row, a_column}),
                                  Desc({batch, k, n}, kType, {b_step, b_row, b_column}),
@@ -55,11 +58,11 @@ bool has_fast_bfloat16() {
 }
 
 void matmul_bfloat16(int64_t batch, int64_t m, int64_t n, int64_t k, const Matrix& a,
-                     int64_t a_step, const Matrix& b, int64_t b_step, bool accumulate, void* c,
-                     int64_t ldc, int64_t c_step) {
+                     int64_t a_step, const Matrix& b, int64_t b_step, float alpha, float beta,
+                     void* c, int64_t ldc, int64_t c_step) {
   Cached& cached =
       primitive_for({batch, m, n, k, a.row_stride, a.column_stride, a_step, b.row_stride,
-                     b.column_stride, b_step, ldc, c_step, accumulate ? 1 : 0});
+                     b.column_stride, b_step, ldc, c_step, bits_of(alpha), bits_of(beta)});
   const auto memory = [](const dnnl::memory::desc& desc, const void* data) {
     return dnnl::memory(desc, cpu_engine(), const_cast<void*>(data));
   };

@@ -28,4 +28,14 @@ inline dnnl::matmul::primitive_desc make_matmul(const dnnl::memory::desc& a,
 #endif
 }
 
+// What has been computed so far is multiplied by `scale`.
+inline void append_scale(dnnl::post_ops& post_ops, float scale) {
+  constexpr auto kLinear = dnnl::algorithm::eltwise_linear;
+#if DNNL_VERSION_MAJOR >= 3
+  post_ops.append_eltwise(kLinear, scale, 0.0f);
+#else
+  post_ops.append_eltwise(1.0f, kLinear, scale, 0.0f);
+#endif
+}
+
 }  // namespace at::inline oploom_v1::onednn

@@ -40,15 +40,20 @@ using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
 // y = alpha * a x + beta * y for integers, wrapping around, and 16-bit floats, whose products are
-// summed up in float. Each of the m rows of a, `a_row` elements apart, and x, of length n, are
-// dense; elements of y lie `y_stride` apart, and are not read with beta 0.
+// summed up in float, for a of m x n. Strides count elements; either rows of a and x are dense, or
+// columns of a that have enough elements. With beta 0, y is not read.
 struct GemvArguments {
   int64_t m, n;
   const void* a;
-  int64_t a_row;
+  int64_t a_row, a_column;
   const void* x;
+  int64_t x_stride;
   void* y;
   int64_t y_stride;
+
+  static constexpr int64_t kFewestColumns = 64;
+  bool has_rows() const { return (a_column == 1 && x_stride == 1) || n == 1; }
+  bool has_columns() const { return a_row == 1 && m >= kFewestColumns; }
 };
 using gemv_fn = void (*)(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
                          const Scalar& beta);

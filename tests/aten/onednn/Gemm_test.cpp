@@ -107,7 +107,8 @@ void expect_number(Number got, const Expected& expected, ScalarType dtype) {
   const double error = magnitude(got - expected.value);
   const double bound =
       2 * rounding_of(dtype) * magnitude(expected.value) +
-      2 * accumulated * static_cast<double>(expected.terms + 2) * expected.magnitude;
+      2 * accumulated * static_cast<double>(expected.terms + 2) * expected.magnitude +
+      (dtype == at::kHalf ? 0x1p-25 : 0);  // half of the smallest number
   EXPECT_LE(error, bound) << got.real() << " + " << got.imag() << "j, not " << expected.value.real()
                           << " + " << expected.value.imag() << "j";
 }
@@ -188,9 +189,10 @@ class GemmTest : public testing::TestWithParam<ScalarType> {};
 
 TEST_P(GemmTest, EveryLayoutAndScale) {
   // Around the sizes at which another implementation takes over.
-  const int64_t shapes[][3] = {{1, 1, 1},    {1, 7, 5},    {7, 1, 5},    {5, 7, 1},
-                               {3, 4, 0},    {4, 4, 4},    {17, 16, 16}, {1, 20, 300},
-                               {20, 1, 300}, {33, 20, 40}, {70, 2, 520}};
+  const int64_t shapes[][3] = {{1, 1, 1},     {1, 7, 5},    {7, 1, 5},    {5, 7, 1},
+                               {3, 4, 0},     {4, 4, 4},    {17, 16, 16}, {1, 20, 300},
+                               {20, 1, 300},  {33, 20, 40}, {70, 2, 520}, {1, 64, 4},
+                               {1, 200, 701}, {131, 1, 9},  {1, 2100, 6}};
   for (const auto& [m, n, k] : shapes) {
     for (const bool a_by_rows : {true, false}) {
       for (const bool b_by_rows : {true, false}) {
@@ -244,6 +246,10 @@ TEST(OwnProducts, LargeOnesAreTheSameForAnyNumberOfThreads) {
   at::set_num_threads(threads);
 }
 
+TEST(LargeProducts, OfBfloat16WithScales) {
+  check_products(at::kBFloat16, 260, 256, 256, true, true, 3);
+}
+
 TEST_P(GemmTest, BetaZeroOnlyWrites) {
   if (c10::isIntegralType(GetParam(), false)) return;
   for (const int64_t k : {0, 3, 40}) {
@@ -256,7 +262,8 @@ TEST_P(GemmTest, BetaZeroOnlyWrites) {
 }
 
 TEST_P(GemmTest, Batches) {
-  const int64_t shapes[][4] = {{1, 4, 4, 4}, {5, 3, 4, 2}, {5, 20, 17, 9}, {2, 3, 4, 0}};
+  const int64_t shapes[][4] = {
+      {1, 4, 4, 4}, {5, 3, 4, 2}, {5, 20, 17, 9}, {2, 3, 4, 0}, {3, 1, 70, 5}};
   for (const auto& [batch, m, n, k] : shapes) {
     for (const bool a_by_rows : {true, false}) {
       for (const bool shared : {true, false}) {  // one b for all
@@ -300,17 +307,18 @@ TEST_P(GemmTest, VectorsOfAnyStride) {
         expect_number(numbers(result)[0], scaled(sum_at(y, x, 0, 0, n), n, {1, 0}, 0), GetParam());
 
         for (const bool by_rows : {true, false}) {
-          const int64_t m = 6;
-          if (n == 0) continue;
-          const Operand a(m, n, GetParam(), by_rows, 1);
-          const Operand c(m, 1, GetParam(), true, y_stride - 1);
-          const Tensor out = c.memory;
-          at::onednn::gemv(GetParam(), m, n, 2, a.matrix, x.matrix.data, x_stride, -3,
-                           const_cast<void*>(c.matrix.data), y_stride);
-          const std::vector<Number> after = numbers(out);
-          for (int64_t i = 0; i < m; ++i) {
-            expect_number(after[Operand::kOffset + i * y_stride],
-                          scaled(sum_at(a, x, i, 0, n), n, {2, -3}, c.at(i, 0)), GetParam());
+          for (const int64_t m : {6, 70}) {
+            if (n == 0) continue;
+            const Operand a(m, n, GetParam(), by_rows, 1);
+            const Operand c(m, 1, GetParam(), true, y_stride - 1);
+            const Tensor out = c.memory;
+            at::onednn::gemv(GetParam(), m, n, 2, a.matrix, x.matrix.data, x_stride, -3,
+                             const_cast<void*>(c.matrix.data), y_stride);
+            const std::vector<Number> after = numbers(out);
+            for (int64_t i = 0; i < m; ++i) {
+              expect_number(after[Operand::kOffset + i * y_stride],
+                            scaled(sum_at(a, x, i, 0, n), n, {2, -3}, c.at(i, 0)), GetParam());
+            }
           }
         }
         if (HasFailure()) return;
