@@ -56,6 +56,15 @@ struct SimpleOp {
     template <int count>
     void add_rows(const PartIn* const* elements, int64_t n, bool first) {
       const RowGroup<PartIn, count> rows(elements);
+      if constexpr (c10::is_complex_v<Part>) {
+        // The compiler finds the vectors, if nothing else is done on the way.
+        const auto store = [&](const auto& combine) {
+          OPLOOM_INDEPENDENT_ITERATIONS
+          for (int64_t j = 0; j < n; ++j) acc[j] = combine(j, pairwise<count>(rows, 0, j, L()));
+        };
+        if (first) return store([](int64_t, Part value) { return value; });
+        return store([&](int64_t j, Part value) { return F::apply(acc[j], value); });
+      }
       for_each_lanes<Part>(n, [&](int64_t j, auto lanes) {
         if (count == kTogether) rows.fetch_next(j);
         auto value = pairwise<count>(rows, 0, j, lanes);
