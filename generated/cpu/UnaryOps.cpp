@@ -174,29 +174,29 @@ struct frac_backward_op {
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const { return grad_output; }
 };
 
-// isneginf(Tensor self) -> Tensor: self == -inf
+// isneginf(Tensor self) -> Tensor: isinf(self) && self < 0
 template <typename T>
 struct isneginf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 1;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit isneginf_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return self == V(-std::numeric_limits<T>::infinity());
+    return isinf(self) & (self < V(T(0)));
   }
 };
 
-// isposinf(Tensor self) -> Tensor: self == inf
+// isposinf(Tensor self) -> Tensor: isinf(self) && self > 0
 template <typename T>
 struct isposinf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 1;
+  static constexpr int kCost = 3;
   using V = Vec<T>;
   explicit isposinf_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return self == V(std::numeric_limits<T>::infinity());
+    return isinf(self) & (self > V(T(0)));
   }
 };
 
@@ -641,8 +641,8 @@ OPLOOM_REGISTER_DISPATCH(expm1_backward_stub, &complex_kernel<expm1_backward_op>
 OPLOOM_REGISTER_DISPATCH(floor_stub, &numeric_kernel<floor_op>);
 OPLOOM_REGISTER_DISPATCH(frac_stub, &numeric_kernel<frac_op>);
 OPLOOM_REGISTER_DISPATCH(frac_backward_stub, &floating_kernel<frac_backward_op>);
-OPLOOM_REGISTER_DISPATCH(isneginf_stub, &floating_kernel<isneginf_op>);
-OPLOOM_REGISTER_DISPATCH(isposinf_stub, &floating_kernel<isposinf_op>);
+OPLOOM_REGISTER_DISPATCH(isneginf_stub, &truth_kernel<isneginf_op>);
+OPLOOM_REGISTER_DISPATCH(isposinf_stub, &truth_kernel<isposinf_op>);
 OPLOOM_REGISTER_DISPATCH(log_stub, &complex_kernel<log_op>);
 OPLOOM_REGISTER_DISPATCH(log10_stub, &complex_kernel<log10_op>);
 OPLOOM_REGISTER_DISPATCH(log10_backward_stub, &complex_kernel<log10_backward_op>);

@@ -175,31 +175,27 @@ struct frac_backward_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(frac_backward_stub, floating_kernel<frac_backward_op>);
 
-// isneginf(Tensor self) -> Tensor: self == -inf
+// isneginf(Tensor self) -> Tensor: isinf(self) && self < 0
 template <typename T>
 struct isneginf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   using V = Number<T>;
   explicit isneginf_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return self == V(-std::numeric_limits<T>::infinity());
-  }
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const { return isinf(self) & (self < V(T(0))); }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(isneginf_stub, floating_kernel<isneginf_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(isneginf_stub, truth_kernel<isneginf_op>);
 
-// isposinf(Tensor self) -> Tensor: self == inf
+// isposinf(Tensor self) -> Tensor: isinf(self) && self > 0
 template <typename T>
 struct isposinf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   using V = Number<T>;
   explicit isposinf_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return self == V(std::numeric_limits<T>::infinity());
-  }
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const { return isinf(self) & (self > V(T(0))); }
 };
-OPLOOM_REGISTER_CUDA_KERNEL(isposinf_stub, floating_kernel<isposinf_op>);
+OPLOOM_REGISTER_CUDA_KERNEL(isposinf_stub, truth_kernel<isposinf_op>);
 
 // log(Tensor self) -> Tensor: log(self)
 template <typename T>

@@ -1696,7 +1696,7 @@ namespace meta {
 void structured_isneginf::meta(const Tensor& self) {
   native::build_expression(
       *this, maybe_get_output(), {&self},
-      {native::ExpressionTraits::Promotion::Truth, /*integers=*/false, /*complex=*/false});
+      {native::ExpressionTraits::Promotion::Truth, /*integers=*/true, /*complex=*/false});
 }
 }  // namespace meta
 namespace native {
@@ -1767,7 +1767,7 @@ namespace meta {
 void structured_isposinf::meta(const Tensor& self) {
   native::build_expression(
       *this, maybe_get_output(), {&self},
-      {native::ExpressionTraits::Promotion::Truth, /*integers=*/false, /*complex=*/false});
+      {native::ExpressionTraits::Promotion::Truth, /*integers=*/true, /*complex=*/false});
 }
 }  // namespace meta
 namespace native {
