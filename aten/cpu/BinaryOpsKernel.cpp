@@ -296,6 +296,14 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
       });
 }
 
+void complex_kernel(TensorIteratorBase& iter) {
+  OPLOOM_DISPATCH(iter.dtype(1), "complex", (OPLOOM_FLOATING), [&] {
+    cpu_kernel(iter, [](scalar_t real, scalar_t imag) -> c10::complex<scalar_t> {
+      return {real, imag};
+    });
+  });
+}
+
 // ---- Gradients ----
 
 void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
@@ -337,6 +345,7 @@ OPLOOM_REGISTER_DISPATCH(div_trunc_stub, &div_trunc_kernel);
 OPLOOM_REGISTER_DISPATCH(div_floor_stub, &div_floor_kernel);
 OPLOOM_REGISTER_DISPATCH(remainder_stub, &remainder_kernel);
 OPLOOM_REGISTER_DISPATCH(fmod_stub, &fmod_kernel);
+OPLOOM_REGISTER_DISPATCH(complex_stub, &complex_kernel);
 OPLOOM_REGISTER_DISPATCH(maximum_stub, &maximum_kernel);
 OPLOOM_REGISTER_DISPATCH(minimum_stub, &minimum_kernel);
 OPLOOM_REGISTER_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel);

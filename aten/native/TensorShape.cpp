@@ -1,6 +1,8 @@
 // Views: new sizes, strides and offsets over the same memory.
 #include <aten/core/Empty.h>
+#include <aten/iterator/TensorIterator.h>
 #include <aten/native/ShapeUtils.h>
+#include <aten/stubs/BinaryOps.h>
 #include <c10/util/overflow.h>
 #include <generated/native/_unsafe_view.h>
 #include <generated/native/as_strided.h>
@@ -520,11 +522,23 @@ ScalarType complex_type_of(const char* op, const Tensor& first, const Tensor& se
 }  // namespace
 
 Tensor complex(const Tensor& real, const Tensor& imag) {
-  const ScalarType dtype = complex_type_of("complex", real, imag);
-  const DimVector shape = c10::infer_size_broadcast(real.sizes(), imag.sizes(), "complex");
-  const Tensor result(at::detail::empty(shape, real.options().dtype(dtype)));
-  native::real(result).copy_(real);
-  native::imag(result).copy_(imag);
+  const TensorBase none;
+  TensorIterator iter = TensorIteratorConfig()
+                            .set_name("complex")
+                            .declare_static_dtype(complex_type_of("complex", real, imag))
+                            .check_all_same_dtype(false)
+                            .allow_cpu_scalars(true)
+                            .add_output(none)
+                            .add_const_input(real)
+                            .add_const_input(imag)
+                            .build();
+  const Tensor result(iter.output_base(0));
+  if (iter.device_type() == DeviceType::CPU) {
+    complex_stub(DeviceType::CPU, iter);
+  } else {
+    native::real(result).copy_(real);
+    native::imag(result).copy_(imag);
+  }
   return result;
 }
 

@@ -30,6 +30,9 @@ OPLOOM_DECLARE_DISPATCH(binary_fn, pow_tensor_tensor_stub);
 using pow_scalar_fn = void (*)(TensorIteratorBase&, const Scalar& exponent);
 OPLOOM_DECLARE_DISPATCH(pow_scalar_fn, pow_tensor_scalar_stub);
 
+// A complex output of two real parts.
+OPLOOM_DECLARE_DISPATCH(binary_fn, complex_stub);
+
 // Comparisons: two inputs of one dtype, a bool output.
 OPLOOM_DECLARE_DISPATCH(binary_fn, eq_stub);
 OPLOOM_DECLARE_DISPATCH(binary_fn, ne_stub);
