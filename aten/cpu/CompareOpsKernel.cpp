@@ -1,10 +1,12 @@
-// Comparisons, logic and bits of two tensors. They are no expressions: equality and logic take
+// Comparisons, logic and bits. They are no expressions: equality and logic take
 // complex numbers, comparisons bool ones that are converted first, and the language knows no bits.
 #include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/BinaryOps.h>
+#include <aten/stubs/UnaryOps.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -70,16 +72,58 @@ void ge_kernel(TensorIteratorBase& iter) {
   compare_ordered(iter, "ge", [](auto a, auto b) { return a >= b; });
 }
 
-// The iterator has converted the inputs to bool, whose bytes are 0 and 1; see Note [Bools are
-// bytes].
+// Logic of numbers depends on their size alone: one is true if any of its bits is set, but for
+// those that are the signs of floats.
+template <typename T, typename Op>
+void logical_op_of(TensorIteratorBase& iter, const Op& op, T signs) {
+  const T mask = static_cast<T>(~signs);
+  if constexpr (std::is_invocable_v<Op, bool, bool>) {
+    cpu_kernel(iter, [=](T a, T b) -> bool { return op((a & mask) != 0, (b & mask) != 0); });
+  } else {
+    cpu_kernel(iter, [=](T x) -> bool { return op((x & mask) != 0); });
+  }
+}
+
+// `op` also takes the bytes of bools, 0 and 1; see Note [Bools are bytes].
+template <typename Op>
+void logical_op(TensorIteratorBase& iter, const Op& op) {
+  const ScalarType dtype = iter.common_dtype();
+  if (dtype == kBool) return cpu_kernel_vec<uint8_t>(iter, op);
+  const bool integral = c10::isIntegralType(dtype, /*includeBool=*/false);
+  switch (c10::elementSize(dtype)) {
+    case 1:
+      return logical_op_of<uint8_t>(iter, op, 0);
+    case 2:
+      return logical_op_of<uint16_t>(iter, op, integral ? 0 : 0x8000);
+    case 4:
+      return logical_op_of<uint32_t>(iter, op, integral ? 0 : 0x80000000);
+    case 8:
+      return logical_op_of<uint64_t>(iter, op,
+                                     integral                 ? 0
+                                     : dtype == kComplexFloat ? 0x8000000080000000
+                                                              : 0x8000000000000000);
+    default:
+      OPLOOM_INTERNAL_ASSERT(dtype == kComplexDouble);
+      using Number = c10::complex<double>;
+      if constexpr (std::is_invocable_v<Op, bool, bool>) {
+        cpu_kernel(iter, [=](Number a, Number b) -> bool { return op(a != 0.0, b != 0.0); });
+      } else {
+        cpu_kernel(iter, [=](Number x) -> bool { return op(x != 0.0); });
+      }
+  }
+}
+
 void logical_and_kernel(TensorIteratorBase& iter) {
-  cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a & b; });
+  logical_op(iter, [](auto a, auto b) { return a & b; });
 }
 void logical_or_kernel(TensorIteratorBase& iter) {
-  cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a | b; });
+  logical_op(iter, [](auto a, auto b) { return a | b; });
 }
 void logical_xor_kernel(TensorIteratorBase& iter) {
-  cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a ^ b; });
+  logical_op(iter, [](auto a, auto b) { return a ^ b; });
+}
+void logical_not_kernel(TensorIteratorBase& iter) {
+  logical_op(iter, [](auto x) { return x ^ decltype(x)(1); });
 }
 
 template <typename Op>
@@ -111,6 +155,7 @@ OPLOOM_REGISTER_DISPATCH(ge_stub, &ge_kernel);
 OPLOOM_REGISTER_DISPATCH(logical_and_stub, &logical_and_kernel);
 OPLOOM_REGISTER_DISPATCH(logical_or_stub, &logical_or_kernel);
 OPLOOM_REGISTER_DISPATCH(logical_xor_stub, &logical_xor_kernel);
+OPLOOM_REGISTER_DISPATCH(logical_not_stub, &logical_not_kernel);
 OPLOOM_REGISTER_DISPATCH(bitwise_and_stub, &bitwise_and_kernel);
 OPLOOM_REGISTER_DISPATCH(bitwise_or_stub, &bitwise_or_kernel);
 OPLOOM_REGISTER_DISPATCH(bitwise_xor_stub, &bitwise_xor_kernel);

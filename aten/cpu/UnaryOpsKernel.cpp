@@ -59,15 +59,11 @@ void sgn_kernel(TensorIteratorBase& iter) {
   });
 }
 
-// The iterator has converted the input to bool; see Note [Bools are bytes].
-void logical_not_kernel(TensorIteratorBase& iter) {
-  cpu_kernel_vec<uint8_t>(iter, [](auto x) { return x ^ decltype(x)(1); });
-}
-
 void bitwise_not_kernel(TensorIteratorBase& iter) {
   OPLOOM_DISPATCH(iter.common_dtype(), "bitwise_not", (OPLOOM_BOOL, OPLOOM_INTEGRAL), [&] {
     if constexpr (std::is_same_v<scalar_t, bool>) {
-      logical_not_kernel(iter);
+      // See Note [Bools are bytes].
+      cpu_kernel_vec<uint8_t>(iter, [](auto x) { return x ^ decltype(x)(1); });
     } else {
       cpu_kernel_vec<scalar_t>(iter, [](auto x) { return ~x; });
     }
@@ -125,7 +121,6 @@ OPLOOM_REGISTER_DISPATCH(gelu_stub, &gelu_kernel);
 OPLOOM_REGISTER_DISPATCH(isfinite_stub, &isfinite_kernel);
 OPLOOM_REGISTER_DISPATCH(isinf_stub, &isinf_kernel);
 OPLOOM_REGISTER_DISPATCH(isnan_stub, &isnan_kernel);
-OPLOOM_REGISTER_DISPATCH(logical_not_stub, &logical_not_kernel);
 OPLOOM_REGISTER_DISPATCH(sgn_stub, &sgn_kernel);
 OPLOOM_REGISTER_DISPATCH(sign_stub, &sign_kernel);
 

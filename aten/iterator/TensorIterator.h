@@ -275,7 +275,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                                      const TensorBase& b);
   void build_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
   void build_borrowing_unary_force_boolean_op(const TensorBase& out, const TensorBase& a);
-  // Inputs are converted to bool.
+  // Inputs are of one dtype, or else converted to bool.
   void build_borrowing_logical_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_logical_op(const TensorBase& out, const TensorBase& a);
   // The elements of `a` where `condition`, a bool tensor, is true, of `b` elsewhere.

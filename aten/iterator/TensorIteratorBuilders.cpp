@@ -475,6 +475,10 @@ void TensorIteratorBase::build_borrowing_unary_force_boolean_op(const TensorBase
 
 void TensorIteratorBase::build_borrowing_logical_op(const TensorBase& out, const TensorBase& a,
                                                     const TensorBase& b) {
+  // Promotion might have numbers in a dtype in which they are 0.
+  if (a.scalar_type() == b.scalar_type() && !is_wrapped_number(a) && !is_wrapped_number(b)) {
+    return build_borrowing_comparison_op(out, a, b);
+  }
   TensorIteratorConfig config;
   configure_bool(config);
   config.declare_common_dtype(ScalarType::Bool);
@@ -483,6 +487,7 @@ void TensorIteratorBase::build_borrowing_logical_op(const TensorBase& out, const
 }
 
 void TensorIteratorBase::build_borrowing_logical_op(const TensorBase& out, const TensorBase& a) {
+  if (!is_wrapped_number(a)) return build_borrowing_unary_force_boolean_op(out, a);
   TensorIteratorConfig config;
   configure_bool(config);
   config.declare_common_dtype(ScalarType::Bool);

@@ -254,3 +254,51 @@ def test_scatter_with_reduce_has_no_gradient():
     result = x.scatter(0, oploom.tensor([0]), 2, reduce="multiply")
     with pytest.raises(NotImplementedError, match=r"scatter\.value_reduce"):
         result.sum().backward()
+
+
+LOGIC = ["logical_and", "logical_or", "logical_xor"]
+REAL = [0.0, -0.0, 1.0, -2.5, 1e-7, -1e-7, np.inf, -np.inf, np.nan]
+NUMBERS = {
+    **{name: np.array([0, 1, 2, 64, 127, 0]) for name in ("bool", "uint8")},
+    **{f"int{bits}": np.array([0, 1, -1, -2 ** (bits - 1), 2 ** (bits - 2), 0])
+       for bits in (8, 16, 32, 64)},
+    **{name: np.array(REAL) for name in ("float16", "bfloat16", "float32")},
+    "float64": np.array([*REAL, 5e-324, -5e-324]),
+    **{name: np.array([complex(a, b) for a in REAL for b in REAL])
+       for name in ("complex64", "complex128")},
+}
+
+
+def numbers_of(name, count):
+    """`count` numbers, all of those named and their pairs, as a tensor; their truth."""
+    numbers = np.resize(NUMBERS[name], count)
+    return oploom.tensor(numbers).to(getattr(oploom, name)), numbers != 0
+
+
+@pytest.mark.parametrize("count", [1, 7, 600, 5003])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_logic_goes_by_what_is_not_zero(name, count):
+    a, x = numbers_of(name, count)
+    b, y = numbers_of(name, count + 1)  # each number beside each other one
+    b, y = b.flip([0])[:count], y[::-1][:count]
+    assert oploom.logical_not(a).tolist() == (~x).tolist()
+    assert oploom.logical_not(a[::2]).tolist() == (~x[::2]).tolist()
+    for op in LOGIC:
+        function, expected = getattr(oploom, op), getattr(np, op)(x, y)
+        assert function(a, b).tolist() == expected.tolist()
+        assert function(a[::2], b[::2]).tolist() == expected[::2].tolist()
+        assert function(a[:1], b).tolist() == getattr(np, op)(x[:1], y).tolist()
+        in_place = a.clone()
+        getattr(in_place, op + "_")(b)
+        assert in_place.dtype == a.dtype and (in_place != 0).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("op", LOGIC)
+def test_logic_of_two_dtypes_converts_neither_to_the_other(op):
+    # In float32 the first would be 0, in int8 the other one.
+    tiny, zeros = oploom.tensor(1e-300, dtype=oploom.float64), oploom.zeros([3])
+    wide = oploom.tensor(256)
+    expected = op != "logical_and"
+    assert getattr(oploom, op)(zeros, tiny).tolist() == [expected] * 3
+    assert getattr(oploom, op)(zeros.to(oploom.int8), wide).tolist() == [expected] * 3
+    assert getattr(oploom, op)(tiny, zeros.to(oploom.bool)).tolist() == [expected] * 3
