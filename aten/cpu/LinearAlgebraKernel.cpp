@@ -645,6 +645,7 @@ OPLOOM_ALWAYS_INLINE void add_products(S* sums, const S* factors, const T* const
     }
   } else {
     OPLOOM_INDEPENDENT_ITERATIONS
+#pragma GCC unroll 1
     for (int j = 0; j < GemvArguments::kFewestColumns; ++j) {
       S sum = sums[j];
 #pragma GCC unroll 4
@@ -722,8 +723,11 @@ void gemv(const GemvArguments& g, T alpha, T beta) {
 
 void gemv_kernel(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
                  const Scalar& beta) {
-  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED),
-                  [&] { gemv<scalar_t>(arguments, alpha.to<scalar_t>(), beta.to<scalar_t>()); });
+  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED), [&] {
+    // What wraps around has the same bits with a sign and without.
+    using T = std::conditional_t<sizeof(scalar_t) == 1, uint8_t, scalar_t>;
+    gemv<T>(arguments, static_cast<T>(alpha.to<scalar_t>()), static_cast<T>(beta.to<scalar_t>()));
+  });
 }
 
 bool small_gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar& alpha,

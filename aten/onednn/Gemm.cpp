@@ -372,38 +372,31 @@ void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64
 
 void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
          int64_t y_stride, void* result) {
-  if (is_ours(dtype) && x_stride == 1 && y_stride == 1) {
-    return native::gemv_stub(kCPU, dtype, native::GemvArguments{1, n, x, n, 1, y, 1, result, 1}, 1,
-                             0);
+  if (is_ours(dtype)) {
+    return gemv(dtype, 1, n, 1, {x, n, x_stride}, y, y_stride, 0, result, 1);
   }
   match_threads();
   // BLAS counts in int32 and takes strides of 0 and below to mean something else.
   const bool blas = fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0;
-  OPLOOM_DISPATCH(
-      dtype, "dot", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-        const auto* px = static_cast<const scalar_t*>(x);
-        const auto* py = static_cast<const scalar_t*>(y);
-        auto* out = static_cast<scalar_t*>(result);
-        const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
-                   iy = static_cast<blasint>(y_stride);
-        if constexpr (std::is_same_v<scalar_t, float>) {
-          if (blas) return void(*out = cblas_sdot(in, px, ix, py, iy));
-        } else if constexpr (std::is_same_v<scalar_t, double>) {
-          if (blas) return void(*out = cblas_ddot(in, px, ix, py, iy));
-        } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
-          if (blas) return cblas_cdotu_sub(in, px, ix, py, iy, out);
-        } else if constexpr (std::is_same_v<scalar_t, complex<double>>) {
-          if (blas) return cblas_zdotu_sub(in, px, ix, py, iy, out);
-        }
-        using Acc = std::conditional_t<
-            c10::is_reduced_floating_point_v<scalar_t>, float,
-            std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
-        Acc sum(0);
-        for (int64_t i = 0; i < n; ++i) {
-          sum = sum + static_cast<Acc>(px[i * x_stride]) * static_cast<Acc>(py[i * y_stride]);
-        }
-        *out = static_cast<scalar_t>(sum);
-      });
+  OPLOOM_DISPATCH(dtype, "dot", (OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
+    const auto* px = static_cast<const scalar_t*>(x);
+    const auto* py = static_cast<const scalar_t*>(y);
+    auto* out = static_cast<scalar_t*>(result);
+    const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
+               iy = static_cast<blasint>(y_stride);
+    if constexpr (std::is_same_v<scalar_t, float>) {
+      if (blas) return void(*out = cblas_sdot(in, px, ix, py, iy));
+    } else if constexpr (std::is_same_v<scalar_t, double>) {
+      if (blas) return void(*out = cblas_ddot(in, px, ix, py, iy));
+    } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
+      if (blas) return cblas_cdotu_sub(in, px, ix, py, iy, out);
+    } else if constexpr (std::is_same_v<scalar_t, complex<double>>) {
+      if (blas) return cblas_zdotu_sub(in, px, ix, py, iy, out);
+    }
+    scalar_t sum(0);
+    for (int64_t i = 0; i < n; ++i) sum = sum + px[i * x_stride] * py[i * y_stride];
+    *out = sum;
+  });
 }
 
 void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Matrix& a,
@@ -414,77 +407,79 @@ void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Mat
     const GemmArguments g{1, m, n, x, 0, x_stride, a.data, a.column_stride, a.row_stride, y, m};
     if (native::small_gemm_stub(kCPU, dtype, g, alpha, beta, is_blas_narrow(dtype))) return;
   }
-  const native::GemvArguments g{m, n,        a.data, a.row_stride, a.column_stride,
-                                x, x_stride, y,      y_stride};
-  if (is_gemv_ours(dtype, g)) return native::gemv_stub(kCPU, dtype, g, alpha, beta);
-  if (is_ours(dtype) && y_stride == 1 && a.row_stride == 1) {
-    return gemm(dtype, {1, m, n, x, 0, x_stride, a.data, a.column_stride, 1, y, m}, alpha, beta);
+  if (is_ours(dtype)) {
+    native::GemvArguments g{m, n, a.data, a.row_stride, a.column_stride, x, x_stride, y, y_stride};
+    if (!is_gemv_ours(dtype, g) && y_stride == 1 && a.row_stride == 1) {
+      return gemm(dtype, {1, m, n, x, 0, x_stride, a.data, a.column_stride, 1, y, m}, alpha, beta);
+    }
+    c10::DataPtr memory;
+    if (!is_gemv_ours(dtype, g)) {
+      // Copies of rows and x.
+      memory = c10::GetCPUAllocator()->allocate(static_cast<size_t>((m + 1) * n) *
+                                                c10::elementSize(dtype));
+      char* const rows = static_cast<char*>(memory.mutable_get());
+      char* const column = rows + m * n * static_cast<int64_t>(c10::elementSize(dtype));
+      convert_rows(dtype, dtype, m, n, rows, n, 1, a.data, a.row_stride, a.column_stride);
+      convert_rows(dtype, dtype, 1, n, column, n, 1, x, n, x_stride);
+      g = {m, n, rows, n, 1, column, 1, y, y_stride};
+    }
+    return native::gemv_stub(kCPU, dtype, g, alpha, beta);
   }
   match_threads();
   const Layout la = layout_of(a, m, n);
   const bool blas = fits_blas(std::max(m, n), std::max(x_stride, y_stride), la.ld) &&
                     x_stride > 0 && y_stride > 0 && n > 0;
-  OPLOOM_DISPATCH(
-      dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-        const auto* pa = static_cast<const scalar_t*>(a.data);
-        const auto* px = static_cast<const scalar_t*>(x);
-        auto* py = static_cast<scalar_t*>(y);
-        const auto beta_value = beta.to<scalar_t>();
-        if constexpr (std::is_same_v<scalar_t, float> || std::is_same_v<scalar_t, double> ||
-                      c10::is_complex_v<scalar_t>) {
-          if (blas) {
-            const auto alpha_value = alpha.to<scalar_t>();
-            // Versions of OpenBLAS differ in whether 0 times NaN is 0 here.
-            scalar_t one(1);
-            const bool clear = beta_value == scalar_t(0);
-            if (clear) {
-              for (int64_t i = 0; i < m; ++i) py[i * y_stride] = scalar_t(0);
-            }
-            const scalar_t scale = clear ? one : beta_value;
-            // A transposed matrix is given to BLAS as the n x m one that it is in memory.
-            const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
-            const auto rows = static_cast<blasint>(la.transposed ? n : m);
-            const auto columns = static_cast<blasint>(la.transposed ? m : n);
-            const auto ld = static_cast<blasint>(la.ld), ix = static_cast<blasint>(x_stride),
-                       iy = static_cast<blasint>(y_stride);
-            if constexpr (std::is_same_v<scalar_t, float>) {
-              cblas_sgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale,
-                          py, iy);
-            } else if constexpr (std::is_same_v<scalar_t, double>) {
-              cblas_dgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale,
-                          py, iy);
-            } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
-              cblas_cgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale,
-                          py, iy);
-            } else {
-              cblas_zgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale,
-                          py, iy);
-            }
-            return;
-          }
-        }
-        using Acc = std::conditional_t<
-            c10::is_reduced_floating_point_v<scalar_t>, float,
-            std::conditional_t<std::is_integral_v<scalar_t>, uint64_t, scalar_t>>;
-        const Acc alpha_value = static_cast<Acc>(alpha.to<scalar_t>());
-        at::parallel_for(0, m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, n)),
-                         [&](int64_t begin, int64_t end) {
-                           for (int64_t i = begin; i < end; ++i) {
-                             Acc sum(0);
-                             const scalar_t* row = pa + i * a.row_stride;
-                             for (int64_t j = 0; j < n; ++j) {
-                               sum = sum + static_cast<Acc>(row[j * a.column_stride]) *
-                                               static_cast<Acc>(px[j * x_stride]);
-                             }
-                             sum = sum * alpha_value;
-                             if (beta_value != scalar_t(0)) {
-                               sum = sum + static_cast<Acc>(beta_value) *
-                                               static_cast<Acc>(py[i * y_stride]);
-                             }
-                             py[i * y_stride] = static_cast<scalar_t>(sum);
-                           }
-                         });
-      });
+  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
+    const auto* pa = static_cast<const scalar_t*>(a.data);
+    const auto* px = static_cast<const scalar_t*>(x);
+    auto* py = static_cast<scalar_t*>(y);
+    const auto beta_value = beta.to<scalar_t>();
+    const auto alpha_value = alpha.to<scalar_t>();
+    if (blas) {
+      // Versions of OpenBLAS differ in whether 0 times NaN is 0 here.
+      scalar_t one(1);
+      const bool clear = beta_value == scalar_t(0);
+      if (clear) {
+        for (int64_t i = 0; i < m; ++i) py[i * y_stride] = scalar_t(0);
+      }
+      const scalar_t scale = clear ? one : beta_value;
+      // A transposed matrix is given to BLAS as the n x m one that it is in memory.
+      const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
+      const auto rows = static_cast<blasint>(la.transposed ? n : m);
+      const auto columns = static_cast<blasint>(la.transposed ? m : n);
+      const auto ld = static_cast<blasint>(la.ld), ix = static_cast<blasint>(x_stride),
+                 iy = static_cast<blasint>(y_stride);
+      if constexpr (std::is_same_v<scalar_t, float>) {
+        cblas_sgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py,
+                    iy);
+      } else if constexpr (std::is_same_v<scalar_t, double>) {
+        cblas_dgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py,
+                    iy);
+      } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
+        cblas_cgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale, py,
+                    iy);
+      } else {
+        cblas_zgemv(CblasRowMajor, trans, rows, columns, &alpha_value, pa, ld, px, ix, &scale, py,
+                    iy);
+      }
+      return;
+    }
+    at::parallel_for(0, m, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, n)),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         scalar_t sum(0);
+                         const scalar_t* row = pa + i * a.row_stride;
+                         for (int64_t j = 0; j < n; ++j) {
+                           sum = sum + row[j * a.column_stride] * px[j * x_stride];
+                         }
+                         sum = sum * alpha_value;
+                         if (beta_value != scalar_t(0)) {
+                           sum = sum + beta_value * py[i * y_stride];
+                         }
+                         py[i * y_stride] = sum;
+                       }
+                     });
+  });
 }
 
 }  // namespace at::inline oploom_v1::onednn
