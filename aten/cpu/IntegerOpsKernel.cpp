@@ -16,11 +16,13 @@ void integer_op(TensorIteratorBase& iter, const char* name, Op op) {
   });
 }
 
-// The magnitude, which of the most negative number only the unsigned type can hold.
+// The magnitude, which of the most negative number only the unsigned type can hold. Without a
+// branch: there is nothing to tell signs by.
 template <typename T>
 OPLOOM_ALWAYS_INLINE std::make_unsigned_t<T> magnitude(T x) {
   using U = std::make_unsigned_t<T>;
-  return x < 0 ? static_cast<U>(U(0) - static_cast<U>(x)) : static_cast<U>(x);
+  const U sign = static_cast<U>(x < 0 ? -1 : 0);
+  return static_cast<U>((static_cast<U>(x) ^ sign) - sign);
 }
 
 template <typename U>
