@@ -23,7 +23,7 @@ OPLOOM_NOINLINE void store_rest(T* target, Vec<float> value, int64_t count) {
   Rows<T>::store(target, value, count);
 }
 
-// A result is a Vec, a mask, which is stored as bools, or an array of Vec, for several outputs.
+// A result is a Vec or an array of Vec, for several outputs.
 template <typename T>
 OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const typename Rows<T>::V& value,
                                        int64_t count) {
@@ -36,18 +36,12 @@ OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const typename R
     value.storeu(out, count);
   }
 }
-template <typename V>
-OPLOOM_ALWAYS_INLINE void store_truth(char* target, int64_t i, const typename V::Mask& mask,
-                                      int64_t count) {
-  using T = typename V::value_type;
-  alignas(kVecBytes) T numbers[V::size()];
-  select(mask, V(T(1)), V(T(0))).storeu(numbers);
-  bool* out = reinterpret_cast<bool*>(target) + i;
-  if (count == V::size()) {
-    for (int k = 0; k < V::size(); ++k) out[k] = numbers[k] != T(0);
-  } else {
-    for (int64_t k = 0; k < count; ++k) out[k] = numbers[k] != T(0);
-  }
+// Whether each of n numbers is not 0, in one place for all expressions.
+template <typename T>
+OPLOOM_NOINLINE void store_truths(char* target, const T* numbers, int64_t n) {
+  bool* out = reinterpret_cast<bool*>(target);
+  OPLOOM_INDEPENDENT_ITERATIONS
+  for (int64_t i = 0; i < n; ++i) out[i] = numbers[i] != T(0);
 }
 template <typename T, typename Result>
 OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& result,
@@ -55,32 +49,55 @@ OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& re
   using V = typename Rows<T>::V;
   if constexpr (std::is_same_v<Result, V>) {
     store_result<T>(data[0], i, result, count);
-  } else if constexpr (std::is_same_v<Result, typename V::Mask>) {
-    store_truth<V>(data[0], i, result, count);
   } else {
     for (size_t k = 0; k < result.size(); ++k) store_result<T>(data[k], i, result[k], count);
   }
 }
 
-// The loop of `Op<T>`, a function of Vec<T> that is made from the operator's numbers; for 16-bit
-// floats that of Op<float>.
-template <template <typename> class Op, typename T, size_t... I>
-OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* numbers,
-                                         std::index_sequence<I...>) {
-  using F = Op<c10::opmath_type<T>>;
-  const F op(numbers);
+// The loop of `op`, a function of Vec<T>; for 16-bit floats of Vec<float>.
+template <typename T, typename F, typename Store, size_t... I>
+OPLOOM_ALWAYS_INLINE void expression_loop(char** data, int64_t n, const F& op,
+                                          std::index_sequence<I...> inputs, const Store& store) {
   const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
   if constexpr (c10::is_reduced_floating_point_v<T>) {
     // One at a time: these are short, and there are many.
     constexpr int64_t kStep = Rows<T>::size();
     int64_t i = 0;
-    for (; i + kStep <= n; i += kStep)
-      store_results<T>(data, i, op(Rows<T>::load(in[I] + i)...), kStep);
-    if (i < n) store_results<T>(data, i, op(load_rest(in[I] + i, n - i)...), n - i);
+    for (; i + kStep <= n; i += kStep) store(i, op(Rows<T>::load(in[I] + i)...), kStep);
+    if (i < n) store(i, op(load_rest(in[I] + i, n - i)...), n - i);
   } else {
-    for_each_vec<T>(n, op, in, std::index_sequence<I...>{},
-                    [data](int64_t i, const auto& result, int64_t count)
-                        OPLOOM_ALWAYS_INLINE_LAMBDA { store_results<T>(data, i, result, count); });
+    for_each_vec<T>(n, op, in, inputs, store);
+  }
+}
+
+// That of `Op<T>`, which is made from the operator's numbers. What gives a mask is stored as bools:
+// numbers first, as the compiler has more for loops than for parts of a register.
+template <template <typename> class Op, typename T, size_t... I>
+OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* numbers,
+                                         std::index_sequence<I...> inputs) {
+  using F = Op<c10::opmath_type<T>>;
+  using V = typename Rows<T>::V;
+  const F op(numbers);
+  const auto value_of = [](auto) { return V(); };
+  using Result = decltype(op(value_of(I)...));
+  if constexpr (std::is_same_v<Result, typename V::Mask>) {
+    using Number = typename V::value_type;
+    constexpr int64_t kPiece = 256;
+    alignas(kVecBytes) Number truths[kPiece];
+    for (int64_t i = 0; i < n; i += kPiece) {
+      const int64_t count = std::min(n - i, kPiece);
+      char* at[] = {data[0] + i, data[1 + I] + i * int64_t{sizeof(T)}...};
+      expression_loop<T>(at, count, op, inputs,
+                         [&](int64_t k, const Result& mask, int64_t) OPLOOM_ALWAYS_INLINE_LAMBDA {
+                           select(mask, V(Number(1)), V(Number(0))).storeu(truths + k);
+                         });
+      store_truths(at[0], truths, count);
+    }
+  } else {
+    expression_loop<T>(
+        data, n, op, inputs,
+        [data](int64_t i, const Result& result, int64_t count)
+            OPLOOM_ALWAYS_INLINE_LAMBDA { store_results<T>(data, i, result, count); });
   }
 }
 

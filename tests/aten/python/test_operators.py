@@ -302,3 +302,16 @@ def test_logic_of_two_dtypes_converts_neither_to_the_other(op):
     assert getattr(oploom, op)(zeros, tiny).tolist() == [expected] * 3
     assert getattr(oploom, op)(zeros.to(oploom.int8), wide).tolist() == [expected] * 3
     assert getattr(oploom, op)(tiny, zeros.to(oploom.bool)).tolist() == [expected] * 3
+
+
+@pytest.mark.parametrize("count", [1, 31, 255, 256, 257, 600, 5003])
+@pytest.mark.parametrize("name", [name for name in NUMBERS if "complex" not in name])
+def test_conditions_of_rows_of_any_length(name, count):
+    numbers = np.resize(NUMBERS[name], count)
+    if count > 256:
+        numbers = numbers[np.random.default_rng(1).permutation(count)]  # no two pieces are alike
+    x = oploom.tensor(numbers).to(getattr(oploom, name))
+    for tensor, expected in ((x, numbers), (x[::2], numbers[::2])):
+        assert oploom.signbit(tensor).tolist() == np.signbit(expected.astype(float)).tolist()
+        assert oploom.isneginf(tensor).tolist() == (expected == -np.inf).tolist()
+        assert oploom.isposinf(tensor).tolist() == (expected == np.inf).tolist()
