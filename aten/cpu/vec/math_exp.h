@@ -42,33 +42,68 @@ OPLOOM_ALWAYS_INLINE F scale_by_power(F y, F n, F rounded) {
   }
 }
 
-// exp(r) for |r| <= ln(2)/2, as 1 + r + r^2 P(r).
+// P of exp(r) = 1 + r + r^2 P(r) for |r| <= ln(2)/2.
 template <typename F>
-OPLOOM_ALWAYS_INLINE F exp_near_zero(F r) {
+OPLOOM_ALWAYS_INLINE F exp_curve(F r) {
   if constexpr (std::is_same_v<typename FloatingForm<F>::number, float>) {
-    return polynomial(r, 1.f, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f,
-                      0.0013746604f);
+    return polynomial(r, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
   } else {
-    return polynomial(r, 1., 1., 0.5000000000000001, 0.16666666666666669, 0.041666666666624136,
+    return polynomial(r, 0.5000000000000001, 0.16666666666666669, 0.041666666666624136,
                       0.008333333333330063, 0.001388888891720967, 0.00019841269863050506,
                       2.4801521302241082e-05, 2.7557268464831627e-06, 2.7620085455018414e-07,
                       2.510038319586702e-08);
   }
 }
-
-// exp(x + rest), where `rest` is what x has lost. For Vec<T> and, in loops that the compiler
-// vectorises, T.
 template <typename F>
-OPLOOM_ALWAYS_INLINE F exp_of(F x, F rest = F(-0.f)) {
+OPLOOM_ALWAYS_INLINE F exp_near_zero(F r) {
+  const F one(typename FloatingForm<F>::number(1));
+  return fmadd(fmadd(exp_curve(r), r, one), r, one);
+}
+
+// n, which `rounded` has in its low bits, and x less n times the first part of ln 2; the second
+// part, negated.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_reduced(F x, F& n, F& rounded) {
+  using T = typename FloatingForm<F>::number;
+  const F kRound(kRoundTo<T> + 2 * kBias<T>);
+  rounded = fmadd(x, F(T(1.4426950408889634)), kRound);
+  n = rounded - kRound;
+  return fmadd(n, F(std::is_same_v<T, float> ? T(-0.693359375) : T(-0.6931471805601177)), x);
+}
+template <typename T>
+inline constexpr T kReducedRest = T(std::is_same_v<T, float> ? 2.12194440e-4
+                                                             : 1.7239444525614835e-13);
+
+// Beyond these, exp() is 0 or infinite.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_argument(F x) {
   using T = typename FloatingForm<F>::number;
   constexpr bool kSingle = std::is_same_v<T, float>;
-  const F kept = at_most(at_least(x, F(kSingle ? T(-104) : T(-746))), F(kSingle ? T(90) : T(711)));
-  const F kRound(kRoundTo<T> + 2 * kBias<T>);
-  const F rounded = fmadd(kept, F(T(1.4426950408889634)), kRound);
-  const F n = rounded - kRound;
-  const F hi = fmadd(n, F(kSingle ? T(-0.693359375) : T(-0.6931471805601177)), kept);
-  const F r = fmadd(n, F(kSingle ? T(2.12194440e-4) : T(1.7239444525614835e-13)), hi) + rest;
+  return at_most(at_least(x, F(kSingle ? T(-104) : T(-746))), F(kSingle ? T(90) : T(711)));
+}
+
+// exp(x) for Vec<T> and, in loops that the compiler vectorises, T.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_of(F x) {
+  using T = typename FloatingForm<F>::number;
+  const F kept = exp_argument(x);
+  F n, rounded;
+  const F hi = exp_reduced(kept, n, rounded);
+  const F r = fmadd(n, F(kReducedRest<T>), hi);
   return scale_by_power(exp_near_zero(r), n, rounded);
+}
+// (a + a_rest) exp(x + rest), where `rest` is what x has lost, for x from 0 to -746, or -104. a + a
+// r is kept in two numbers, and so is r.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_times(F a, F a_rest, F x, F rest) {
+  using T = typename FloatingForm<F>::number;
+  F n, rounded;
+  const F hi = exp_reduced(x, n, rounded);
+  const F lo = fmadd(n, F(kReducedRest<T>), rest);
+  const F r = hi + lo, r_rest = (hi - r) + lo;
+  const F line = fmadd(a, r, a);
+  const F lost = fmadd(a, r, a - line) + fmadd(line, r_rest, a_rest);
+  return scale_by_power(line + fmadd(a * (r * r), exp_curve(r), lost), n, rounded);
 }
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
@@ -189,10 +224,14 @@ inline constexpr T kLn2 = T(0.693147180559945309);
 template <typename T>
 inline constexpr T kLn2Rest = T(std::is_same_v<T, float> ? -1.90465421e-9 : 2.3190468138462996e-17);
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> expm1_near(Vec<T> argument) {
+// Above kNearGrowth 1 / 2^n is subtracted from exp(r) - 1 instead, and all of it is halved, since
+// 2^n may be larger than the largest number.
+template <bool kSomeFar, typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> expm1_within(Vec<T> argument) {
   using V = Vec<T>;
-  const V x = at_least(argument, V(-kNearGrowth<T> - 1));
+  using Bits = typename FloatingForm<V>::bits;
+  V x = at_least(argument, V(-kNearGrowth<T> - 1));
+  if constexpr (kSomeFar) x = at_most(x, V(T(std::is_same_v<T, float> ? 89 : 710)));
   const V kRound(kRoundTo<T> + kBias<T>);
   const V rounded = fmadd(x, V(T(1.4426950408889634)), V(T(-0.0849625))) + kRound;
   const V n = rounded - kRound;
@@ -209,44 +248,27 @@ OPLOOM_ALWAYS_INLINE Vec<T> expm1_near(Vec<T> argument) {
                    2.755731650117998e-06, 2.7554934965315126e-07, 2.5073921219691605e-08,
                    2.19838545586067e-09);
   }
-  const V rest = fmadd(r * r, p, lo);
+  V rest = fmadd(r * r, p, lo);
   const V power = from_bits<V>(bits_of(rounded) << kShift<T>);
-  return fmadd(power, hi + rest, power - V(T(1))) | (argument & V(T(-0.0)));
+  const V near = fmadd(power, hi + rest, power - V(T(1))) | (argument & V(T(-0.0)));
+  if constexpr (!kSomeFar) return near;
+  // r is hi alone in float, and n may be large.
+  if constexpr (std::is_same_v<T, float>) rest = fmadd(lo, hi + rest, rest);
+  const V half = from_bits<V>((bits_of(rounded) - Bits(1)) << kShift<T>);
+  const V inverse = from_bits<V>(bits_of(V(T(1))) + bits_of(V(T(1))) - bits_of(half));
+  const V far = fmadd(half, hi + fmadd(inverse, V(T(-0.5)), rest), half);
+  return blendv(far + far, near, argument < V(kNearGrowth<T>));
 }
-
-// Above, the sum of the largest parts, 2^n hi and 2^n - 1, is kept in two numbers. All is computed
-// halved, so that 2^n may be 2^128.
-OPLOOM_NOINLINE inline Vec<float> expm1_of_some_far(Vec<float> argument) {
-  using V = Vec<float>;
-  const V x = at_most(at_least(argument, V(kNearGrowth<float>)), V(89.f));
-  const V kRound(12582912.f + 126);
-  const V rounded = fmadd(x, V(1.44269504f), kRound);
-  const V n = rounded - kRound;
-  const V hi = fmadd(n, V(-0.693147182f), x);  // exact
-  const V lo = n * V(1.90465421e-9f);
-  const V r = hi + lo;
-  const V rest = fmadd(
-      r * r, polynomial(r, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f), lo);
-  const V half_power = from_bits<V>(bits_of(rounded) << 23);
-  const V base = half_power - V(0.5f);
-  const V base_rest = (half_power - base) - V(0.5f);
-  const V scaled = half_power * hi;
-  const V sum = base + scaled;
-  const V y = sum + fmadd(half_power, rest, (scaled - (sum - base)) + base_rest);
-  return blendv(y + y, expm1_near(argument), argument < V(kNearGrowth<float>));
-}
-
-// exp(x - exp(-x)) is exp(x) - 1 but for less than exp(-x).
-OPLOOM_NOINLINE inline Vec<double> expm1_of_some_far(Vec<double> x) {
-  return blendv(exp_of(x, exp_of(x.neg()).neg()), expm1_near(x),
-                x < Vec<double>(kNearGrowth<double>));
+template <typename T>
+OPLOOM_NOINLINE Vec<T> expm1_of_some_far(Vec<T> x) {
+  return expm1_within<true>(x);
 }
 
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> expm1_of(Vec<T> x) {
   if (!all(x < Vec<T>(kNearGrowth<T>))) [[unlikely]]
     return expm1_of_some_far(x);
-  return expm1_near(x);
+  return expm1_within<false>(x);
 }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const { return expm1_of(*this); }
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::expm1() const { return expm1_of(*this); }
@@ -311,39 +333,68 @@ OPLOOM_ALWAYS_INLINE HyperbolicParts<Vec<T>> hyperbolic_parts(Vec<T> magnitude) 
           fmadd(r * z, sinh_curve, lo), z * cosh_curve};
 }
 
-// a + b hi + small, with the sum of the first two kept in two numbers.
+// A sum in two numbers.
 template <typename V>
-OPLOOM_ALWAYS_INLINE V hyperbolic_sum(V a, V b, V hi, V small) {
+struct HyperbolicSum {
+  V first, rest;
+};
+// a + b hi + small
+template <typename V>
+OPLOOM_ALWAYS_INLINE HyperbolicSum<V> hyperbolic_sum(V a, V b, V hi, V small) {
   const V product = b * hi;
   const V sum = a + product;
   const V lost = (product - (sum - a)) + fmadd(b, hi, product.neg());
-  return sum + (lost + small);
+  return {sum, lost + small};
 }
+// Half of sinh() and cosh(). Where the smaller power begins to vanish beside the larger one,
+// difference and sum lose a part of it.
+template <typename V>
+OPLOOM_ALWAYS_INLINE HyperbolicSum<V> half_sinh(const HyperbolicParts<V>& p) {
+  const V plus = p.rising + p.falling, minus = p.rising - p.falling;
+  const V lost = (p.rising - minus) - p.falling;
+  const V small = fmadd(plus, p.sinh_rest, fmadd(minus, p.cosh_rest, lost));
+  return hyperbolic_sum(minus, plus, p.hi, small);
+}
+template <typename V>
+OPLOOM_ALWAYS_INLINE HyperbolicSum<V> half_cosh(const HyperbolicParts<V>& p) {
+  const V plus = p.rising + p.falling, minus = p.rising - p.falling;
+  const V lost = (p.rising - plus) + p.falling;
+  const V small = fmadd(minus, p.sinh_rest, fmadd(plus, p.cosh_rest, lost));
+  return hyperbolic_sum(plus, minus, p.hi, small);
+}
+
+// Subnormal numbers cannot be halved.
+template <typename T>
+inline constexpr T kLinear = T(1) / T(int64_t(1) << (kShift<T> / 2 + 2));
 
 template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sinh(const Vec<T>& x) {
   using V = Vec<T>;
   const V magnitude = x.abs();
-  const auto p = hyperbolic_parts(magnitude);
-  const V plus = p.rising + p.falling;
-  const V minus = p.rising - p.falling;
-  // What the difference lost: where the smaller power begins to vanish beside the larger one.
-  const V lost = (p.rising - minus) - p.falling;
-  const V small = fmadd(plus, p.sinh_rest, fmadd(minus, p.cosh_rest, lost));
-  const V y = hyperbolic_sum(minus, plus, p.hi, small);
-  // Subnormal numbers cannot be halved.
-  constexpr T kLinear = T(1) / T(int64_t(1) << (kShift<T> / 2 + 2));
-  return blendv(y + y, magnitude, magnitude < V(kLinear)) | (x & V(T(-0.0)));
+  const auto half = half_sinh(hyperbolic_parts(magnitude));
+  const V y = half.first + half.rest;
+  return blendv(y + y, magnitude, magnitude < V(kLinear<T>)) | (x & V(T(-0.0)));
 }
 
 template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> cosh(const Vec<T>& x) {
-  using V = Vec<T>;
-  const auto p = hyperbolic_parts(x.abs());
-  const V minus = p.rising - p.falling;
-  const V small = fmadd(minus, p.sinh_rest, (p.rising + p.falling) * p.cosh_rest);
-  const V y = hyperbolic_sum(p.rising, minus, p.hi, p.falling + small);
+  const auto half = half_cosh(hyperbolic_parts(x.abs()));
+  const Vec<T> y = half.first + half.rest;
   return y + y;
+}
+
+// sinh(x) / cosh(x), with what the quotient lacks.
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::tanh() const {
+  using D = Vec<double>;
+  const D magnitude = abs();
+  const auto p = hyperbolic_parts(at_most(magnitude, D(20.)));
+  const auto s = half_sinh(p), c = half_cosh(p);
+  const D sum = c.first + c.rest, lost = (c.first - sum) + c.rest;
+  const D inverse = D(1.) / sum;
+  const D y = s.first * inverse;
+  const D error = fmadd(y.neg(), sum, s.first) + fmadd(y.neg(), lost, s.rest);
+  return blendv(fmadd(error, inverse, y), magnitude, magnitude < D(kLinear<double>)) |
+         (*this & D(-0.));
 }
 
 // a / (1 + exp(-w - rest)), `rest` being what w has lost, with exp(-w - rest) = p (1 + u). Since u
@@ -374,8 +425,7 @@ OPLOOM_NOINLINE inline Vec<float> sigmoid_product_of_any(Vec<float> a, Vec<float
   const V rounded = fmadd(at_least(x, V(-105.f)), V(1.44269504f), zero);
   const V n = zero - rounded;
   const V r = fmadd(n, V(-0.693359375f), x.neg()) + fmadd(n, V(2.12194440e-4f), rest.neg());
-  const V h =
-      polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
+  const V h = fmadd(exp_curve(r), r, V(1.f));
   const Bits half = bits_of(rounded) >> 1;
   const V scale = from_bits<V>(half << 23);
   const V power = from_bits<V>((half - bits_of(rounded) + Bits(2 * 127)) << 23);

@@ -299,7 +299,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind4_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand4_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhd4_u10(lanes_); }
+  Vec tanh() const;
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d4_u10(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd4_u10(a, b); }
 

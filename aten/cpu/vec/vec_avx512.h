@@ -304,7 +304,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tanh() const { return Sleef_tanhd8_u10(lanes_); }
+  Vec tanh() const;
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d8_u10(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd8_u10(a, b); }
 
