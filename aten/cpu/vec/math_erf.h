@@ -77,14 +77,41 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfc(const Vec<float>& argument) {
   const V lost = fmadd(t, p_rest, fmadd(t, p, scale.neg()));
   const V exponent = x * x;
   const V rest = fmadd(t_error, fmadd(t, V(1.2f), one), fmadd(x.neg(), x, exponent));
-  const V rounded = fmadd(exponent, V(-1.44269504f), V(kRoundToPower));
-  const V n = rounded - V(kRoundToPower);
-  const V r = fmadd(n, V(2.12194440e-4f), fmadd(n, V(-0.693359375f), exponent.neg())) + rest;
-  const V h =
-      polynomial(r, 1.f, 0.49999988f, 0.16666517f, 0.04166964f, 0.008369136f, 0.0013746604f);
-  const V above = scale_by_power(scale + fmadd(scale * r, h, lost), n, rounded);
+  const V above = exp_times(scale, lost, exponent.neg(), rest);
   const V y = blendv(above, V(2.f) - above, argument.signs());
   return blendv(y, center, x < V(0.75f));
+}
+
+// Here from 0 on with t = 1 / (x + 2.5). P is a polynomial of t - c, where c is such that the
+// difference is exact, that the first coefficient is almost exactly a double, and that it may be
+// subtracted from P exactly. By `slope` the logarithm of t P(t) depends on that of t, roughly.
+OPLOOM_ALWAYS_INLINE Vec<double> erfc(const Vec<double>& argument) {
+  using D = Vec<double>;
+  const D offset(2.5), one(1.), first(0.7274287347461346), second(2.2198047830595597);
+  const D x = at_most(argument.abs(), D(27.3));
+  const D d = x + offset;
+  const D d_rest = x - (d - offset);
+  const D t = one / d;
+  const D t_error = fmadd(t.neg(), d_rest, fmadd(t.neg(), d, one));
+  const D u = t - D(0.09192648064345121);
+  const D curve =
+      polynomial(u, 5.82806302557082, 12.526288183066923, 19.650348380234963, 13.724012396894498,
+                 -29.704208007974106, -101.91744902445619, -50.716866479911126, 381.05563421545594,
+                 752.5206372800218, -1209.2739801768723, -5648.55512198454, 3102.818957059133,
+                 39154.24799901482, -1193.5683940523395, -157964.21954699478, -1794946.1978701332,
+                 13505893.227066275, -43280143.24763895, 81924971.02565283, -96035337.41062422,
+                 65274714.6619008, -19861034.574127942);
+  const D q = fmadd(u, curve, second);
+  const D q_rest = fmadd(u, curve, second - q);
+  const D p = fmadd(u, q, first);
+  const D p_rest = fmadd(u, q_rest, fmadd(u, q, first - p));
+  const D scale = t * p;
+  const D lost = fmadd(t, p_rest, fmadd(t, p, scale.neg()));
+  const D exponent = x * x;
+  const D slope = fmadd(t, fmadd(t, D(4.7), D(2.7)), one);
+  const D rest = fmadd(t_error, slope, fmadd(x.neg(), x, exponent));
+  const D y = exp_times(scale, lost, exponent.neg(), rest);
+  return blendv(y, D(2.) - y, argument.signs());
 }
 
 // Note [Share in intervals]
