@@ -7,13 +7,27 @@
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
+// A constant for float or double.
+template <typename T>
+constexpr T either(float single, double wide) {
+  if constexpr (std::is_same_v<T, float>) {
+    return single;
+  } else {
+    return wide;
+  }
+}
+
 // Note [log]
-// x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and log(1 + f) = c f + f^2 P(f), where
-// c and log(2) are those of the base, each split in two. So is the sum of the largest parts, k
-// log(2) and c f: beside their roundings that of the result is small.
+// x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and log(1 + f) = c f + small, where c
+// and log(2) are those of the base, each split in two. So is the sum of the largest parts, k log(2)
+// and c f: beside their roundings that of the result is small. What is small is f^2 P(f) in float,
+// and in double c s (s^2 P(s^2) - f), where s = f / (2 + f): the logarithm of (1 + s) / (1 - s),
+// which takes half the coefficients. k times the first part of log(2) is exact.
 struct NaturalLog {
-  static constexpr float kPower = 0.693145752f;  // 15 bits: k times it is exact
-  static constexpr float kPowerRest = 1.42860677e-6f;
+  template <typename T>
+  static constexpr T kPower = either<T>(0.693145752f, 0.6931471805601177);
+  template <typename T>
+  static constexpr T kPowerRest = either<T>(1.42860677e-6f, -1.7239444525614835e-13);
   OPLOOM_ALWAYS_INLINE static Vec<float> curve(Vec<float> f) {
     return fmadd(f,
                  polynomial_by_halves(f, 0.33333355f, -0.25000855f, 0.19999772f, -0.16621219f,
@@ -22,9 +36,12 @@ struct NaturalLog {
   }
 };
 struct BinaryLog {
-  static constexpr float kPower = 1;
-  static constexpr float kFactor = 1.44269502f;
-  static constexpr float kFactorRest = 1.92596303e-8f;
+  template <typename T>
+  static constexpr T kPower = T(1);
+  template <typename T>
+  static constexpr T kFactor = either<T>(1.44269502f, 1.4426950408889634);
+  template <typename T>
+  static constexpr T kFactorRest = either<T>(1.92596303e-8f, 2.0355273740931033e-17);
   OPLOOM_ALWAYS_INLINE static Vec<float> curve(Vec<float> f) {
     return fmadd(f,
                  polynomial_by_halves(f, 0.48089838f, -0.3606991f, 0.28855932f, -0.2395516f,
@@ -33,10 +50,14 @@ struct BinaryLog {
   }
 };
 struct DecimalLog {
-  static constexpr float kPower = 0.301025391f;  // 14 bits
-  static constexpr float kPowerRest = 4.60503907e-6f;
-  static constexpr float kFactor = 0.434294492f;
-  static constexpr float kFactorRest = -1.01032549e-8f;
+  template <typename T>
+  static constexpr T kPower = either<T>(0.301025391f, 0.30102999566395283);
+  template <typename T>
+  static constexpr T kPowerRest = either<T>(4.60503907e-6f, 2.8363394551044964e-14);
+  template <typename T>
+  static constexpr T kFactor = either<T>(0.434294492f, 0.4342944819032518);
+  template <typename T>
+  static constexpr T kFactorRest = either<T>(-1.01032549e-8f, 1.098319650216765e-17);
   OPLOOM_ALWAYS_INLINE static Vec<float> curve(Vec<float> f) {
     return fmadd(f,
                  polynomial_by_halves(f, 0.14476484f, -0.10858102f, 0.08686464f, -0.07211508f,
@@ -44,109 +65,184 @@ struct DecimalLog {
                  Vec<float>(-0.21714719f));
   }
 };
+template <typename Base>
+inline constexpr bool kHasFactor = requires {
+  Base::template kFactor<float>;
+};
 
 // k log(2) + p + small
-template <typename Base>
-OPLOOM_ALWAYS_INLINE Vec<float> log_of_parts(Vec<float> k, Vec<float> p, Vec<float> small) {
-  const Vec<float> power = k * Vec<float>(Base::kPower);
-  const Vec<float> sum = power + p;
-  Vec<float> lost = p - (sum - power);
-  if constexpr (requires { Base::kPowerRest; }) {
-    lost = fmadd(k, Vec<float>(Base::kPowerRest), lost);
+template <typename Base, typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> log_of_parts(Vec<T> k, Vec<T> p, Vec<T> small) {
+  using V = Vec<T>;
+  const V power = k * V(Base::template kPower<T>);
+  const V sum = power + p;
+  V lost = p - (sum - power);
+  if constexpr (requires { Base::template kPowerRest<T>; }) {
+    lost = fmadd(k, V(Base::template kPowerRest<T>), lost);
   }
   return sum + (lost + small);
 }
 
-// Of 2^k (1 + f).
+// The logarithm of 1 + f, less c f, plus `rest`.
 template <typename Base>
-OPLOOM_ALWAYS_INLINE Vec<float> log_of_split(Vec<float> k, Vec<float> f) {
-  using V = Vec<float>;
-  const V square = f * f;
-  if constexpr (requires { Base::kFactor; }) {
-    const V p = f * V(Base::kFactor);
-    const V p_rest = fmadd(f, V(Base::kFactorRest), fmadd(f, V(Base::kFactor), p.neg()));
-    const V curve = Base::curve(f);
-    const V square_rest = fmadd(f, f, square.neg());
-    return log_of_parts<Base>(k, p, fmadd(square, curve, fmadd(square_rest, curve, p_rest)));
+OPLOOM_ALWAYS_INLINE Vec<float> small_of_log(Vec<float> f, Vec<float> rest) {
+  const Vec<float> square = f * f, curve = Base::curve(f);
+  if constexpr (kHasFactor<Base>) {
+    const Vec<float> square_rest = fmadd(f, f, square.neg());
+    rest = fmadd(square_rest, curve, rest);
+  }
+  return fmadd(square, curve, rest);
+}
+template <typename Base>
+OPLOOM_ALWAYS_INLINE Vec<double> small_of_log(Vec<double> f, Vec<double> rest) {
+  using D = Vec<double>;
+  const D s = f / (f + D(2.)), z = s * s;
+  const D curve =
+      polynomial(z, 0.6666666666666734, 0.39999999999414343, 0.2857142874246935, 0.2222219856411283,
+                 0.18183564831134347, 0.1531403681485719, 0.1479609497785785);
+  if constexpr (kHasFactor<Base>) {
+    // s f = f^2 / 2 - s f^2 / 2, of which less is rounded away.
+    const D factor(Base::template kFactor<double>), square = f * f, half = square * D(0.5);
+    const D small = fmadd(s, fmadd(z, curve, half), half.neg());
+    rest = fmadd(fmadd(f, f, square.neg()), factor * D(-0.5), rest);
+    return fmadd(small, factor, rest);
   } else {
-    return log_of_parts<Base>(k, f, square * Base::curve(f));
+    return fmadd(s, fmadd(z, curve, f.neg()), rest);
   }
 }
 
-// k and 1 + f of a positive normal number.
-OPLOOM_ALWAYS_INLINE Vec<float> split_power(Vec<float> x, Vec<float>& k) {
-  using Int = Vec<int32_t>;
-  const Int kLow(0x3f3504f3);  // sqrt(1/2)
-  const Int bits = std::bit_cast<Int>(x) - kLow;
-  k = (bits >> 23).to_float();
-  return std::bit_cast<Vec<float>>((bits & Int(0x7fffff)) + kLow);
+// Of 2^k (1 + f).
+template <typename Base, typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> log_of_split(Vec<T> k, Vec<T> f) {
+  using V = Vec<T>;
+  if constexpr (kHasFactor<Base>) {
+    const V factor(Base::template kFactor<T>);
+    const V p = f * factor;
+    const V p_rest = fmadd(f, V(Base::template kFactorRest<T>), fmadd(f, factor, p.neg()));
+    return log_of_parts<Base>(k, p, small_of_log<Base>(f, p_rest));
+  } else {
+    return log_of_parts<Base>(k, f, small_of_log<Base>(f, V(T(-0.0))));
+  }
 }
 
-template <typename Base>
-OPLOOM_NOINLINE Vec<float> log_of_any(Vec<float> x) {
-  using V = Vec<float>;
-  using Limits = std::numeric_limits<float>;
-  const V zero(0.f), infinity(Limits::infinity());
+// The bits of a positive normal number less those of sqrt(1/2): those of the exponent are k, and
+// 1024 more in double. AVX2 turns no whole numbers of 64 bits into double; k + 1024 gets there as
+// the lowest bits of 2^52 and more.
+template <typename T>
+inline constexpr T kAddedToPower = either<T>(0.f, 2.);
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename FloatingForm<Vec<T>>::bits bits_of_power(Vec<T> x) {
+  using V = Vec<T>;
+  return bits_of(x) - (bits_of(V(T(0.70710678118654752))) - bits_of(V(kAddedToPower<T>)));
+}
+OPLOOM_ALWAYS_INLINE Vec<float> power_of_bits(Vec<uint32_t> bits) {
+  return (std::bit_cast<Vec<int32_t>>(bits) >> 23).to_float();
+}
+OPLOOM_ALWAYS_INLINE Vec<double> power_of_bits(Vec<uint64_t> bits) {
+  using D = Vec<double>;
+  return from_bits<D>((bits >> 52) | bits_of(D(0x1p52))) - D(0x1p52 + 1024);
+}
+
+// k and 1 + f of a positive normal number.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> split_power(Vec<T> x, Vec<T>& k) {
+  using V = Vec<T>;
+  const auto bits = bits_of_power(x);
+  k = power_of_bits(bits);
+  const auto fraction = bits & (bits_of(V(std::numeric_limits<T>::min())) - decltype(bits)(1));
+  return from_bits<V>(fraction + bits_of(V(T(0.70710678118654752))));
+}
+
+template <typename Base, typename T>
+OPLOOM_NOINLINE Vec<T> log_of_any(Vec<T> x) {
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
+  const V zero(T(0)), infinity(Limits::infinity());
   const auto subnormal = x < V(Limits::min());
   V k;
-  const V m = split_power(blendv(x, x * V(0x1p24f), subnormal), k);
-  V y = log_of_split<Base>(k + blendv(zero, V(-24.f), subnormal), m - V(1.f));
+  const V large = x * V(static_cast<T>(int64_t(1) << Limits::digits));
+  const V m = split_power(blendv(x, large, subnormal), k);
+  V y = log_of_split<Base>(k - blendv(zero, V(T(Limits::digits)), subnormal), m - V(T(1)));
   y = blendv(x, y, x < infinity);
   y = blendv(y, V(Limits::quiet_NaN()), x < zero);
   return blendv(y, infinity.neg(), x == zero);
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_positive_normal(Vec<float> x) {
-  using Limits = std::numeric_limits<float>;
-  return (x >= Vec<float>(Limits::min())) & (x <= Vec<float>(Limits::max()));
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask is_positive_normal(Vec<T> x) {
+  using Limits = std::numeric_limits<T>;
+  return (x >= Vec<T>(Limits::min())) & (x <= Vec<T>(Limits::max()));
 }
 
-template <typename Base>
-OPLOOM_ALWAYS_INLINE Vec<float> log_of(Vec<float> x) {
+template <typename Base, typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> log_of(Vec<T> x) {
   if (!all(is_positive_normal(x))) [[unlikely]] {
     return log_of_any<Base>(x);
   }
-  Vec<float> k;
-  const Vec<float> m = split_power(x, k);
-  return log_of_split<Base>(k, m - Vec<float>(1.f));
+  Vec<T> k;
+  const Vec<T> m = split_power(x, k);
+  return log_of_split<Base>(k, m - Vec<T>(T(1)));
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log() const { return log_of<NaturalLog>(*this); }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log2() const { return log_of<BinaryLog>(*this); }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log10() const { return log_of<DecimalLog>(*this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log() const { return log_of<NaturalLog>(*this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log2() const { return log_of<BinaryLog>(*this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log10() const { return log_of<DecimalLog>(*this); }
 
-// k is that of 1 + x, rounded, and f = x / 2^k + (1 / 2^k - 1) in two numbers. For x > -1 up to
-// 2^60.
-OPLOOM_ALWAYS_INLINE Vec<float> log1p_of_usual(Vec<float> x) {
-  using V = Vec<float>;
-  using Int = Vec<int32_t>;
-  const V one(1.f);
-  const Int power = (std::bit_cast<Int>(x + one) - Int(0x3f3504f3)) >> 23;
-  const V inverse = std::bit_cast<V>(Int(0x3f800000) - (power << 23));
+// log(1 + x + x_rest), where x_rest is what x has lost. k is that of 1 + x, rounded, and f = x /
+// 2^k
+// + (1 / 2^k - 1) in two numbers. For x > -1 up to 2^60.
+template <typename T, typename... Rest>
+OPLOOM_ALWAYS_INLINE Vec<T> log1p_of_usual(Vec<T> x, Rest... x_rest) {
+  using V = Vec<T>;
+  const V one(T(1));
+  const auto bits = bits_of_power(x + one);
+  const auto exponent = bits & bits_of(V(-std::numeric_limits<T>::infinity()));
+  const V inverse = from_bits<V>(bits_of(one) + bits_of(V(kAddedToPower<T>)) - exponent);
   const V a = inverse - one;
   const V b = x * inverse;
   const V f = a + b;
-  const V rest = b - (f - a);
+  V rest = b - (f - a);
+  ((rest = fmadd(x_rest, inverse, rest)), ...);
   // log'(1 + f) is about 1 - f.
-  const V small = fmadd(f * f, NaturalLog::curve(f), fmadd(f.neg(), rest, rest));
-  const V y = log_of_parts<NaturalLog>(power.to_float(), f, small);
-  return y | (x & V(-0.f));
+  const V small = small_of_log<NaturalLog>(f, fmadd(f.neg(), rest, rest));
+  return log_of_parts<NaturalLog>(power_of_bits(bits), f, small) | (x & V(T(-0.0)));
 }
 
-OPLOOM_NOINLINE inline Vec<float> log1p_of_any(Vec<float> x) {
-  using V = Vec<float>;
-  using Limits = std::numeric_limits<float>;
-  V y = blendv(log1p_of_usual(x), x.log(), x > V(0x1p60f));
-  y = blendv(y, V(Limits::quiet_NaN()), x < V(-1.f));
-  y = blendv(y, V(-Limits::infinity()), x == V(-1.f));
+template <typename T>
+OPLOOM_NOINLINE Vec<T> log1p_of_any(Vec<T> x) {
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
+  V y = blendv(log1p_of_usual(x), x.log(), x > V(T(0x1p60)));
+  y = blendv(y, V(Limits::quiet_NaN()), x < V(T(-1)));
+  y = blendv(y, V(-Limits::infinity()), x == V(T(-1)));
   return blendv(y, x, x.isnan());
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log1p() const {
-  using V = Vec<float>;
-  if (!all((*this > V(-1.f)) & (*this < V(0x1p60f)))) [[unlikely]]
-    return log1p_of_any(*this);
-  return log1p_of_usual(*this);
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> log1p_of(Vec<T> x) {
+  using V = Vec<T>;
+  if (!all((x > V(T(-1))) & (x < V(T(0x1p60))))) [[unlikely]]
+    return log1p_of_any(x);
+  return log1p_of_usual(x);
+}
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log1p() const { return log1p_of(*this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log1p() const { return log1p_of(*this); }
+
+// The logarithm of (1 + |x|) / (1 - |x|), halved: of 1 + y with y = 2 |x| / (1 - |x|) in two
+// numbers.
+OPLOOM_NOINLINE inline Vec<double> atanh(const Vec<double>& x) {
+  using D = Vec<double>;
+  const D one(1.), magnitude = x.abs(), twice = magnitude + magnitude;
+  const D below = one - magnitude, below_rest = (one - below) - magnitude;
+  const D inverse = one / below, quotient = twice * inverse;
+  const D rest = fmadd(quotient.neg(), below_rest, fmadd(quotient.neg(), below, twice));
+  const D y = log1p_of_usual(quotient, rest * inverse) * D(0.5) | (x & D(-0.));
+  if (all(magnitude < one)) [[likely]]
+    return y;
+  return blendv(x / below.sqrt(), y, magnitude < one);
 }
 
 // log(1 + e) for e from 0 to 1. Up to 1/2, f = e; above, f = (1 + e) / 2 - 1, exactly.
@@ -162,13 +258,29 @@ OPLOOM_ALWAYS_INLINE Vec<float> log1p_of_share(Vec<float> e) {
             Vec<float>(-0.5f));
   return blendv(V(0.f), V(0.693147182f), large) + fmadd(f * f, curve, f);
 }
+// Here up to sqrt(2) - 1.
+OPLOOM_ALWAYS_INLINE Vec<double> log1p_of_share(Vec<double> e) {
+  using D = Vec<double>;
+  const D half(0.5);
+  const auto large = e > D(0.41421356237309503);
+  const D f = blendv(e, fmadd(e, half, half.neg()), large);
+  return blendv(D(0.), D(0.6931471805599453), large) + (f + small_of_log<NaturalLog>(f, D(-0.)));
+}
 
-// log(exp(x) + exp(y))
-OPLOOM_ALWAYS_INLINE Vec<float> logaddexp(const Vec<float>& x, const Vec<float>& y) {
-  using V = Vec<float>;
-  const V sum = maximum(x, y) + log1p_of_share(((x - y) | V(-0.f)).exp());
+// log(exp(x) + exp(y)), and the same of base 2
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> logaddexp(const Vec<T>& x,
+                                                                           const Vec<T>& y) {
+  const Vec<T> sum = maximum(x, y) + log1p_of_share(((x - y) | Vec<T>(T(-0.0))).exp());
   // Of two equal infinities the difference is nan.
-  return blendv(sum, x + V(0.693147182f), x == y);
+  return blendv(sum, x + Vec<T>(kLn2<T>), x == y);
+}
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> logaddexp2(const Vec<T>& x,
+                                                                            const Vec<T>& y) {
+  const Vec<T> share = log1p_of_share(exp2((x - y) | Vec<T>(T(-0.0))));
+  const Vec<T> sum = fmadd(share, Vec<T>(T(1.4426950408889634)), maximum(x, y));
+  return blendv(sum, x + Vec<T>(T(1)), x == y);
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -293,15 +293,10 @@ class Vec<double> {
   Vec erf() const;  // in math.h, as exp()
   Vec exp() const;
   Vec expm1() const;
-  OPLOOM_ALWAYS_INLINE Vec log() const { return Sleef_logd8_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec log10() const { return Sleef_log10d8_u10(lanes_); }
-  // SLEEF's gives infinity for the largest numbers, where log() is as good.
-  OPLOOM_ALWAYS_INLINE Vec log1p() const {
-    const Mask large = *this > Vec(1e306);
-    const Vec result = Sleef_log1pd8_u10(lanes_);
-    return large.bits == 0 ? result : blendv(result, log(), large);
-  }
-  OPLOOM_ALWAYS_INLINE Vec log2() const { return Sleef_log2d8_u10(lanes_); }
+  Vec log() const;
+  Vec log10() const;
+  Vec log1p() const;
+  Vec log2() const;
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand8_u10(lanes_); }
   Vec tanh() const;

@@ -8,6 +8,7 @@
 #include <generated/ops/acos.h>
 #include <generated/ops/asin.h>
 #include <generated/ops/atan.h>
+#include <generated/ops/atanh.h>
 #include <generated/ops/cos.h>
 #include <generated/ops/cosh.h>
 #include <generated/ops/digamma.h>
@@ -26,6 +27,7 @@
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
 #include <generated/ops/logaddexp.h>
+#include <generated/ops/logaddexp2.h>
 #include <generated/ops/ones_like.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/reciprocal.h>
@@ -137,13 +139,15 @@ Tensor tensor_of(T* values, size_t count) {
 
 // The first numbers of float32 are of glibc, whose manual counts whole ULP beside the 0.5 of
 // rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. The
-// second of float64 are so, too, for exp, exp2, expm1, sinh, cosh and erf; the others are SLEEF's
-// "u10" functions but for those of c10::special, which are their own reference there. DEFAULT's
-// sigmoid gives 0 where exp(-x) overflows, and its gelu, like that of double, cancels below 0.
+// second of float64 are so, too, for what is made of exp and log, and for erf; the others are
+// SLEEF's "u10" functions but for those of c10::special, which are their own reference there.
+// DEFAULT's sigmoid gives 0 where exp(-x) overflows, and its gelu, like that of double, cancels
+// below 0.
 inline const Function kFunctions[] = {
     {"acos", at::acos, OPLOOM_BOTH(std::acos(x)), {1, 1}, {1, 1}},
     {"asin", at::asin, OPLOOM_BOTH(std::asin(x)), {1, 1}, {1, 1}},
     {"atan", at::atan, OPLOOM_BOTH(std::atan(x)), {1, 1}, {1, 1}},
+    {"atanh", at::atanh, OPLOOM_BOTH(std::atanh(x)), {2, 1.01}, {2, 1}},
     {"cos", at::cos, OPLOOM_BOTH(std::cos(x)), {1, 1}, {1, 1}},
     {"cosh", at::cosh, OPLOOM_BOTH(std::cosh(x)), {2, 1}, {2, 1}},
     {"digamma",
@@ -202,6 +206,12 @@ inline const Function kFunctions[] = {
      [](const Tensor& x) { return at::logaddexp(x, at::zeros_like(x)); },
      OPLOOM_BOTH((x > 0 ? x : 0) + std::log1p(std::exp(-std::abs(x)))),
      {2.5, 2},
+     {2.5, 2}},
+    {"logaddexp2(x, 0)",
+     [](const Tensor& x) { return at::logaddexp2(x, at::zeros_like(x)); },
+     OPLOOM_BOTH((x > 0 ? x : 0) +
+                 std::log1p(std::exp2(-std::abs(x))) * decltype(x)(1.44269504088896340736L)),
+     {2.5, 2.5},
      {2.5, 2.5}},
     {"ndtri",
      at::special_ndtri,
