@@ -1,4 +1,4 @@
-// pow() and hypot() of Vec<float>.
+// pow(), and hypot() of Vec<float>.
 #pragma once
 
 #include <aten/cpu/vec/math_exp.h>
@@ -44,27 +44,68 @@ OPLOOM_ALWAYS_INLINE Vec<float> pow_of_normal(Vec<float> x, Vec<float> y, Vec<fl
   return scale_by_power(exp2_near_zero(narrow(rest[0], rest[1])), n, n + V(kRoundToPower));
 }
 
+// In double x^y = exp(y log(x)), with log(x) in two numbers to 2^-65 of it: the first is the sum of
+// k times the longer part of log(2), 2 s and s^3 (2/3 + s^2 P(s^2)), the second what its roundings
+// and the parts have lost. P makes up for the rounding of 2/3.
+OPLOOM_ALWAYS_INLINE Vec<double> pow_of_normal(Vec<double> x, Vec<double> y, Vec<double> added) {
+  using D = Vec<double>;
+  const D one(1.), two(2.), third(2. / 3);
+  D k;
+  const D f = split_power(x, k) - one;
+  k = k + added;
+  const D d = f + two;
+  const D inverse = one / d;
+  const D s = f * inverse;
+  const D s_rest = fmadd(s, (d - two) - f, fmadd(s.neg(), d, f)) * inverse;
+  const D z = s * s;
+  const D z_rest = fmadd(s + s, s_rest, fmadd(s, s, z.neg()));
+  const D curve =
+      polynomial(z, 0.4000000000000493, 0.28571428569407836, 0.2222222260759759,
+                 0.18181778297505463, 0.15386991618964815, 0.13252081764302526, 0.1323540688049216);
+  const D slope = fmadd(z, curve, third);
+  const D slope_rest = fmadd(z, curve, third - slope);
+  const D w = z * slope;
+  const D w_rest = fmadd(z_rest, slope, fmadd(z, slope_rest, fmadd(z, slope, w.neg())));
+  const D cube = s * w;
+  const D cube_rest = fmadd(s, w_rest, fmadd(s_rest, w + two, fmadd(s, w, cube.neg())));
+  const D power = k * D(NaturalLog::kPower<double>);
+  const D twice = s + s, sum = power + twice, log = sum + cube;
+  const D lost = (twice - (sum - power)) + (cube - (log - sum));
+  const D log_rest = fmadd(k, D(NaturalLog::kPowerRest<double>), cube_rest) + lost;
+  const D product = y * log;
+  const D exponent = exp_argument(product);
+  const D rest = fmadd(y, log_rest, fmadd(y, log, product.neg()));
+  D n, rounded;
+  const D hi = exp_reduced(exponent, n, rounded);
+  // Beyond the bounds `rest` may be infinite.
+  const D r = fmadd(n, D(kReducedRest<double>), blendv(D(0.), rest, product == exponent)) + hi;
+  return scale_by_power(exp_near_zero(r), n, rounded);
+}
+
 // Below 0 a power is real for whole y only, and negative for odd y.
-OPLOOM_ALWAYS_INLINE Vec<float> with_sign_of_base(Vec<float> power, Vec<float> x, Vec<float> y) {
-  using V = Vec<float>;
-  using Limits = std::numeric_limits<float>;
-  const V half = y * V(0.5f);
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> with_sign_of_base(Vec<T> power, Vec<T> x, Vec<T> y) {
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
+  const V half = y * V(T(0.5));
   const auto whole = y.floor() == y;
   const auto odd = whole & (half.floor() != half);
-  power = blendv(power, power ^ (x & V(-0.f)), odd);
+  power = blendv(power, power ^ (x & V(T(-0.0))), odd);
   return blendv(power, V(Limits::quiet_NaN()),
-                (x < V(0.f)) & (x > V(-Limits::infinity())) & !whole);
+                (x < V(T(0))) & (x > V(-Limits::infinity())) & !whole);
 }
 
 // As C's pow().
-OPLOOM_NOINLINE inline Vec<float> pow_of_any(Vec<float> x, Vec<float> y) {
-  using V = Vec<float>;
-  using Limits = std::numeric_limits<float>;
-  const V zero(0.f), one(1.f), infinity(Limits::infinity()), nan(Limits::quiet_NaN());
+template <typename T>
+OPLOOM_NOINLINE Vec<T> pow_of_any(Vec<T> x, Vec<T> y) {
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
+  const V zero(T(0)), one(T(1)), infinity(Limits::infinity()), nan(Limits::quiet_NaN());
   const V magnitude = x.abs();
   const auto subnormal = magnitude < V(Limits::min());
-  V power = pow_of_normal(blendv(magnitude, magnitude * V(0x1p24f), subnormal), y,
-                          blendv(zero, V(-24.f), subnormal));
+  const V larger = magnitude * V(static_cast<T>(int64_t(1) << Limits::digits));
+  V power = pow_of_normal(blendv(magnitude, larger, subnormal), y,
+                          blendv(zero, V(T(-Limits::digits)), subnormal));
   // 0 and infinity have infinite logarithms.
   const V log = blendv(infinity, infinity.neg(), magnitude == zero);
   const V large = log * y;
@@ -76,17 +117,20 @@ OPLOOM_NOINLINE inline Vec<float> pow_of_any(Vec<float> x, Vec<float> y) {
   return blendv(power, one, (x == one) | (y == zero));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> pow(Vec<float> x, Vec<float> y) {
-  using V = Vec<float>;
-  using Limits = std::numeric_limits<float>;
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> pow_of(Vec<T> x, Vec<T> y) {
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
   const V max(Limits::max());
   const V magnitude = x.abs();
   if (!all((magnitude >= V(Limits::min())) & (magnitude <= max) & (y.abs() <= max))) [[unlikely]] {
     return pow_of_any(x, y);
   }
-  const V power = pow_of_normal(magnitude, y, V(0.f));
-  return all(x > V(0.f)) ? power : with_sign_of_base(power, x, y);
+  const V power = pow_of_normal(magnitude, y, V(T(0)));
+  return all(x > V(T(0))) ? power : with_sign_of_base(power, x, y);
 }
+OPLOOM_ALWAYS_INLINE Vec<float> pow(Vec<float> x, Vec<float> y) { return pow_of(x, y); }
+OPLOOM_ALWAYS_INLINE Vec<double> pow(Vec<double> x, Vec<double> y) { return pow_of(x, y); }
 
 // In double the squares neither overflow nor vanish.
 OPLOOM_ALWAYS_INLINE Vec<float> hypot(const Vec<float>& x, const Vec<float>& y) {

@@ -296,7 +296,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand4_u10(lanes_); }
   Vec tanh() const;
   OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d4_u10(a, b); }
-  OPLOOM_ALWAYS_INLINE friend Vec pow(Vec a, Vec b) { return Sleef_powd4_u10(a, b); }
+  friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.
   double reduce_add() const {

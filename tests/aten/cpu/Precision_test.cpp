@@ -133,36 +133,38 @@ TEST(Precision, FunctionsOfDouble) {
 }
 
 // Every pair of numbers at which a function of two may go another way.
-std::pair<std::vector<float>, std::vector<float>> pairs_of_edges() {
-  using Limits = std::numeric_limits<float>;
-  std::vector<float> edges;
-  for (float x : {0.0f,
-                  Limits::denorm_min(),
-                  1e-40f,
-                  Limits::min(),
-                  1e-20f,
-                  0.5f,
-                  0.99999994f,
-                  1.0f,
-                  1.0000001f,
-                  1.5f,
-                  2.0f,
-                  3.0f,
-                  4.0f,
-                  5.0f,
-                  1001.0f,
-                  8388607.5f,
-                  16777215.0f,
-                  16777216.0f,
-                  Limits::max(),
-                  Limits::infinity(),
-                  Limits::quiet_NaN()}) {
+template <typename T>
+std::pair<std::vector<T>, std::vector<T>> pairs_of_edges() {
+  using Limits = std::numeric_limits<T>;
+  const T whole = T(int64_t(1) << Limits::digits);  // and all above are
+  std::vector<T> edges;
+  for (T x : {T(0),
+              Limits::denorm_min(),
+              Limits::min() / 128,
+              Limits::min(),
+              Limits::epsilon() / 4,
+              T(0.5),
+              std::nextafter(T(1), T(0)),
+              T(1),
+              std::nextafter(T(1), T(2)),
+              T(1.5),
+              T(2),
+              T(3),
+              T(4),
+              T(5),
+              T(1001),
+              whole / 2 - T(0.5),
+              whole - 1,
+              whole,
+              Limits::max(),
+              Limits::infinity(),
+              Limits::quiet_NaN()}) {
     edges.push_back(x);
     edges.push_back(-x);
   }
-  std::pair<std::vector<float>, std::vector<float>> pairs;
-  for (float x : edges) {
-    for (float y : edges) {
+  std::pair<std::vector<T>, std::vector<T>> pairs;
+  for (T x : edges) {
+    for (T y : edges) {
       pairs.first.push_back(x);
       pairs.second.push_back(y);
     }
@@ -170,22 +172,45 @@ std::pair<std::vector<float>, std::vector<float>> pairs_of_edges() {
   return pairs;
 }
 
-TEST(Precision, PowAtTheEdges) {
-  auto [x, y] = pairs_of_edges();
+template <typename T, typename Wide>
+void expect_pow_at_the_edges() {
+  auto [x, y] = pairs_of_edges<T>();
   const Tensor result = at::pow(tensor_of(x), tensor_of(y));
   for (size_t i = 0; i < x.size(); ++i) {
-    const float got = result.const_data_ptr<float>()[i];
-    const double expected = std::pow(static_cast<double>(x[i]), static_cast<double>(y[i]));
+    const T got = result.const_data_ptr<T>()[i];
+    const Wide expected = std::pow(static_cast<Wide>(x[i]), static_cast<Wide>(y[i]));
     EXPECT_LE(error_in_ulp(got, expected), 1) << "pow(" << x[i] << ", " << y[i] << ") is " << got;
     if (!std::isnan(got)) {
       EXPECT_EQ(std::signbit(got), std::signbit(expected)) << x[i] << ", " << y[i];
     }
   }
 }
+TEST(Precision, PowAtTheEdges) {
+  expect_pow_at_the_edges<float, double>();
+  expect_pow_at_the_edges<double, long double>();
+}
+
+// Bases and exponents of which the powers are numbers of any size.
+TEST(Precision, PowOfDouble) {
+  constexpr Bound bound{1, 1};
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<double> x, y;
+  for (int i = 0; i < 100000; ++i) {
+    // The base is far from 1 or, in odd steps, near.
+    const double log = i % 2 == 0 ? 700 * uniform(random) : std::exp2(40 * uniform(random) - 40);
+    x.push_back(std::exp(log));
+    y.push_back(740 * uniform(random) / std::log(x.back()));
+    if (!std::isfinite(y.back())) y.back() = uniform(random);
+  }
+  expect_precise("pow", at::pow(tensor_of(x), tensor_of(y)), bound, x, [&](size_t i) {
+    return std::pow(static_cast<long double>(x[i]), static_cast<long double>(y[i]));
+  });
+}
 
 TEST(Precision, Atan2AtTheEdges) {
   constexpr Bound bound{1.5, 1};
-  auto [y, x] = pairs_of_edges();
+  auto [y, x] = pairs_of_edges<float>();
   const Tensor result = at::atan2(tensor_of(y), tensor_of(x));
   for (size_t i = 0; i < x.size(); ++i) {
     const float got = result.const_data_ptr<float>()[i];
@@ -237,7 +262,7 @@ TEST(Precision, NeighboursDoNotMatter) {
 }
 
 TEST(Precision, NextafterIsExact) {
-  auto [x, y] = pairs_of_edges();
+  auto [x, y] = pairs_of_edges<float>();
   const Tensor result = at::nextafter(tensor_of(x), tensor_of(y));
   std::vector<double> wide_x(x.begin(), x.end()), wide_y(y.begin(), y.end());
   const Tensor wide_result = at::nextafter(tensor_of(wide_x), tensor_of(wide_y));
