@@ -357,7 +357,6 @@ template <typename T>
 Vec<T> hypot(const Vec<T>& x, const Vec<T>& y) {
   return map_two(x, y, [](T a, T b) { return std::hypot(a, b); });
 }
-OPLOOM_SLEEF_TWO_DOUBLE(hypot, u05)
 #undef OPLOOM_SLEEF_FLOAT
 #undef OPLOOM_SLEEF_DOUBLE
 #undef OPLOOM_SLEEF_TWO_DOUBLE

@@ -101,6 +101,8 @@ OPLOOM_NOINLINE inline Vec<double> digamma_in_double(Vec<double> x) {
   }
   return y;
 }
+OPLOOM_ALWAYS_INLINE Vec<double> digamma(const Vec<double>& x) { return digamma_in_double(x); }
+
 // For positive normal numbers, as lgamma: from 1 to 3 (x - a) P(x - 2), where a is the zero.
 OPLOOM_ALWAYS_INLINE Vec<float> digamma_of_usual(Vec<float> x) {
   using D = Vec<double>;

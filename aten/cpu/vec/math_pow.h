@@ -1,4 +1,4 @@
-// pow(), and hypot() of Vec<float>.
+// pow() and hypot().
 #pragma once
 
 #include <aten/cpu/vec/math_exp.h>
@@ -140,6 +140,38 @@ OPLOOM_ALWAYS_INLINE Vec<float> hypot(const Vec<float>& x, const Vec<float>& y) 
       narrow(fmadd(a[0], a[0], b[0] * b[0]).sqrt(), fmadd(a[1], a[1], b[1] * b[1]).sqrt());
   const V infinity(std::numeric_limits<float>::infinity());
   return blendv(root, infinity, (x.abs() == infinity) | (y.abs() == infinity));
+}
+
+// In double the sum of squares is kept in two numbers.
+OPLOOM_ALWAYS_INLINE Vec<double> hypot_of_ordered(Vec<double> large, Vec<double> small) {
+  using D = Vec<double>;
+  const D square = large * large;
+  const D sum = fmadd(small, small, square);
+  const D rest = fmadd(small, small, square - sum) + fmadd(large, large, square.neg());
+  const D root = sum.sqrt();
+  return fmadd(fmadd(root.neg(), root, sum) + rest, D(0.5) / root, root);
+}
+
+// Where squares overflow or vanish, those of other units are taken.
+OPLOOM_NOINLINE inline Vec<double> hypot_of_any(Vec<double> large, Vec<double> small) {
+  using D = Vec<double>;
+  const D one(1.), infinity(std::numeric_limits<double>::infinity());
+  const D unit =
+      blendv(blendv(one, D(0x1p700), large > D(0x1p450)), D(0x1p-700), large < D(0x1p-450));
+  const D inverse = one / unit;
+  const D y = unit * hypot_of_ordered(large * inverse, small * inverse);
+  return blendv(blendv(y, infinity, (large == infinity) | (small == infinity)), large,
+                small == D(0.));
+}
+
+OPLOOM_ALWAYS_INLINE Vec<double> hypot(const Vec<double>& x, const Vec<double>& y) {
+  using D = Vec<double>;
+  const D a = x.abs(), b = y.abs();
+  const auto steep = a < b;
+  const D large = blendv(a, b, steep), small = blendv(b, a, steep);
+  if (!all((large > D(0x1p-450)) & (large < D(0x1p450)))) [[unlikely]]
+    return hypot_of_any(large, small);
+  return hypot_of_ordered(large, small);
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

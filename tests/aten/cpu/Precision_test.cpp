@@ -5,6 +5,7 @@
 #include <generated/ops/atan2.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/contiguous.h>
+#include <generated/ops/hypot.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/nextafter.h>
@@ -206,6 +207,27 @@ TEST(Precision, PowOfDouble) {
   expect_precise("pow", at::pow(tensor_of(x), tensor_of(y)), bound, x, [&](size_t i) {
     return std::pow(static_cast<long double>(x[i]), static_cast<long double>(y[i]));
   });
+}
+
+template <typename T, typename Wide>
+void expect_hypot() {
+  auto [x, y] = pairs_of_edges<T>();
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int i = 0; i < 30000; ++i) {
+    // Of all sizes, and apart by less than the digits of T.
+    const double size = std::numeric_limits<T>::max_exponent * uniform(random);
+    x.push_back(static_cast<T>(std::exp2(size)));
+    y.push_back(static_cast<T>(std::exp2(size + 60 * uniform(random))));
+  }
+  const Tensor result = at::hypot(tensor_of(x), tensor_of(y));
+  expect_precise("hypot", result, {1, 1}, x, [&](size_t i) {
+    return std::hypot(static_cast<Wide>(x[i]), static_cast<Wide>(y[i]));
+  });
+}
+TEST(Precision, Hypot) {
+  expect_hypot<float, double>();
+  expect_hypot<double, long double>();
 }
 
 TEST(Precision, Atan2AtTheEdges) {
