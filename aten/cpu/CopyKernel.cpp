@@ -183,9 +183,11 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    constexpr int64_t kShort = 8;
+    constexpr int64_t kShort = 8, kLongFill = 64;
+    // Rows of one element each are filled; short ones are columns of an operand.
+    const bool fills = strides[1] == 0 && size0 >= kLongFill;
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
-                            strides[3] == to_size && strides[1] != to_size;
+                            strides[3] == to_size && strides[1] != to_size && !fills;
     if (transposed && may_be_crowded && strides[2] % 2048 == 0) {
       const int64_t sizes[] = {to_size, to_size};
       return at::detail::for_each_dense_row(

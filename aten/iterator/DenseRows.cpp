@@ -53,6 +53,9 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
 // repeated.
 constexpr int64_t kShortRowBytes = 512;
 constexpr int64_t kShortRepeatedBytes = 2048;
+// Where two inputs would be copied together that are dense rows with gaps behind them, a loop for
+// each row is faster from this length on, but not for elements that are converted in registers.
+constexpr int64_t kApartRowBytes = 32, kFewestApartBytes = 4;
 // Fewer transposed rows than this are gathered one by one.
 constexpr int64_t kFewRows = 8;
 
@@ -213,16 +216,19 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   bool all_dense = true;
   bool in_order = true;
   bool repeated = true;
+  int apart = 0;
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
     const bool follows = row_is_dense && outer[k] == size0 * sizes[k];
+    apart += row_is_dense && !follows && sizes[k] >= kFewestApartBytes;
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
     in_order = in_order && (k >= outputs || follows);
     repeated = repeated && (follows || strides[k] == 0 || outer[k] == 0);
   }
-  const bool short_rows =
-      in_order && size1 > 1 && size0 * largest <= (repeated ? kShortRepeatedBytes : kShortRowBytes);
+  const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
+  const bool short_rows = in_order && size1 > 1 && !one_by_one &&
+                          size0 * largest <= (repeated ? kShortRepeatedBytes : kShortRowBytes);
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char** row, int64_t n) {
     alignas(64) char piece[kPieceBytes];

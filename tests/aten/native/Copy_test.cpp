@@ -2,12 +2,14 @@
 #include "Testing.h"
 
 #include <generated/ops/_local_scalar_dense.h>
+#include <generated/ops/add.h>
 #include <generated/ops/alias.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/full.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/remainder.h>
 #include <generated/ops/resize.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/t.h>
@@ -33,6 +35,25 @@ TEST(Copy, Broadcasts) {
   EXPECT_EQ(ints(t), Ints(6, 5));
   EXPECT_THAT(message_of<c10::Error>([&] { t.copy_(at::zeros({2})); }), HasSubstr("copy_(): "));
   EXPECT_EQ(ints(t), Ints(6, 5));
+}
+
+// Rows of one element, and rows that lie in a wider matrix, of each size of an element.
+TEST(Copy, ColumnsAndPartsOfRows) {
+  for (const at::ScalarType dtype : {at::kByte, at::kHalf, at::kFloat, at::kDouble}) {
+    for (const int64_t width : {1, 3, 8, 15, 63, 64, 65, 200, 1000}) {
+      const Tensor column = counted({9, 1}).to(dtype);
+      const Ints filled = ints(column.expand({9, width}).clone().to(at::kLong));
+      const Tensor wide = counted({9, width + 3}).remainder(100).to(dtype);
+      const Tensor sums = (wide.slice(1, 1, width + 1) + wide.slice(1, 3, width + 3)).to(at::kLong);
+      const Ints summed = ints(sums);
+      for (int64_t i = 0; i < 9 * width; ++i) {
+        const int64_t r = i / width, c = i % width, place = r * (width + 3) + c;
+        ASSERT_EQ(filled[static_cast<size_t>(i)], r) << dtype << ' ' << width;
+        ASSERT_EQ(summed[static_cast<size_t>(i)], (place + 1) % 100 + (place + 3) % 100)
+            << dtype << ' ' << width;
+      }
+    }
+  }
 }
 
 TEST(Copy, EveryPairOfDtypes) {
