@@ -191,9 +191,8 @@ OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log() const { return log_of<Natura
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log2() const { return log_of<BinaryLog>(*this); }
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log10() const { return log_of<DecimalLog>(*this); }
 
-// log(1 + x + x_rest), where x_rest is what x has lost. k is that of 1 + x, rounded, and f = x /
-// 2^k
-// + (1 / 2^k - 1) in two numbers. For x > -1 up to 2^60.
+// log(1 + x + x_rest), where x_rest is what x has lost. With k that of 1 + x, rounded, f is
+// x / 2^k + (1 / 2^k - 1) in two numbers. For x > -1 up to 2^60.
 template <typename T, typename... Rest>
 OPLOOM_ALWAYS_INLINE Vec<T> log1p_of_usual(Vec<T> x, Rest... x_rest) {
   using V = Vec<T>;
