@@ -658,16 +658,16 @@ OPLOOM_ALWAYS_INLINE void add_products(S* sums, const S* factors, const T* const
 }
 
 // y = alpha * sum + beta * y
-template <typename T, typename S>
-void put_scaled(T& y, S sum, T alpha, T beta) {
+template <typename T, typename S, typename Factor>
+void put_scaled(T& y, S sum, Factor alpha, Factor beta) {
   using Wide = decltype(sum * 1U);
   Wide result = sum * static_cast<Wide>(alpha);
-  if (beta != T(0)) result += static_cast<Wide>(beta) * static_cast<Wide>(y);
+  if (beta != Factor(0)) result += static_cast<Wide>(beta) * static_cast<Wide>(y);
   y = static_cast<T>(result);
 }
 
-template <typename T>
-void gemv(const GemvArguments& g, T alpha, T beta) {
+template <typename T, typename Factor>
+void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
   constexpr int64_t kGrain = 32768;  // products
   const auto* a = static_cast<const T*>(g.a);
   const auto* x = static_cast<const T*>(g.x);
@@ -726,7 +726,8 @@ void gemv_kernel(ScalarType dtype, const GemvArguments& arguments, const Scalar&
   OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED), [&] {
     // What wraps around has the same bits with a sign and without.
     using T = std::conditional_t<sizeof(scalar_t) == 1, uint8_t, scalar_t>;
-    gemv<T>(arguments, static_cast<T>(alpha.to<scalar_t>()), static_cast<T>(beta.to<scalar_t>()));
+    using Factor = c10::opmath_type<scalar_t>;
+    gemv<T>(arguments, alpha.to<Factor>(), beta.to<Factor>());
   });
 }
 

@@ -38,7 +38,7 @@ struct SimpleOp {
     using L = Lanes<Part>;
     // With twice as many, reading memory takes 5 to 10 % longer.
     static constexpr int kTogether = 4;
-    Part acc[kColumns * kParts + L::kSize];
+    alignas(T) Part acc[kColumns * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
@@ -340,10 +340,11 @@ struct VarOp {
             return squares;
           };
           V squared = spread();
-          if (L::any(is_rough<T>(center, squared * scale, nrows))) [[unlikely]] {
+          const auto rough = is_rough<T>(center, squared * scale, nrows);
+          if (L::any(rough)) [[unlikely]] {
             V rest(T(0));
             for (int64_t r = 0; r < rows_of_group; ++r) rest = rest + (x[r] - center);
-            center = center + rest * scale;
+            center = L::select(rough, center + rest * scale, center);
             squared = spread();
           }
           L::store(mean + j, center);

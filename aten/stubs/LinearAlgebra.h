@@ -40,8 +40,8 @@ using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
 // y = alpha * a x + beta * y for integers, wrapping around, and 16-bit floats, whose products are
-// summed up in float, for a of m x n. Strides count elements; either rows of a and x are dense, or
-// columns of a that have enough elements. With beta 0, y is not read.
+// summed up in float, for a of m x n. Strides count elements; rows of a and x are dense, or
+// n is 1, or columns of a that have enough elements are dense. With beta 0, y is not read.
 struct GemvArguments {
   int64_t m, n;
   const void* a;

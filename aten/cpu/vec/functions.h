@@ -289,10 +289,6 @@ OPLOOM_ALWAYS_INLINE V within(typename V::value_type bound, const V& x, const V&
   OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
     return OPLOOM_SLEEF_D(name, accuracy)(x);                   \
   }
-#define OPLOOM_SLEEF_TWO_DOUBLE(name, accuracy)                                       \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x, const Vec<double>& y) { \
-    return OPLOOM_SLEEF_D(name, accuracy)(x, y);                                      \
-  }
 #define OPLOOM_SLEEF_FLOAT_WITHIN(name, bound)                        \
   OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {         \
     return within(bound, x, Vec<float>(OPLOOM_SLEEF_F(name, u10)(x)), \
@@ -306,7 +302,6 @@ OPLOOM_ALWAYS_INLINE V within(typename V::value_type bound, const V& x, const V&
 #else
 #define OPLOOM_SLEEF_FLOAT(name, accuracy)
 #define OPLOOM_SLEEF_DOUBLE(name, accuracy)
-#define OPLOOM_SLEEF_TWO_DOUBLE(name, accuracy)
 #define OPLOOM_SLEEF_FLOAT_WITHIN(name, bound)
 #define OPLOOM_SLEEF_DOUBLE_WITHIN(name, bound)
 #endif
@@ -359,7 +354,6 @@ Vec<T> hypot(const Vec<T>& x, const Vec<T>& y) {
 }
 #undef OPLOOM_SLEEF_FLOAT
 #undef OPLOOM_SLEEF_DOUBLE
-#undef OPLOOM_SLEEF_TWO_DOUBLE
 #undef OPLOOM_SLEEF_F
 #undef OPLOOM_SLEEF_D
 

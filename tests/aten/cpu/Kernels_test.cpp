@@ -26,6 +26,7 @@
 #include <generated/ops/floor_divide.h>
 #include <generated/ops/fmod.h>
 #include <generated/ops/full.h>
+#include <generated/ops/item.h>
 #include <generated/ops/lerp.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
@@ -51,6 +52,7 @@
 #include <generated/ops/square.h>
 #include <generated/ops/stack.h>
 #include <generated/ops/sub.h>
+#include <generated/ops/sum.h>
 #include <generated/ops/t.h>
 #include <generated/ops/tan.h>
 #include <generated/ops/tanh.h>
@@ -483,6 +485,18 @@ void expect_complex_rows() {
 TEST(BinaryKernels, ComplexNumbersInRows) {
   expect_complex_rows<float>();
   expect_complex_rows<double>();
+}
+
+// Columns for which parts of the rows are summed apart.
+TEST(Reductions, ComplexColumns) {
+  for (const at::ScalarType dtype : {kComplexFloat, kComplexDouble}) {
+    for (const int64_t columns : {3, 512, 1030, 2051}) {
+      const Tensor t = at::ones({100, columns}, dtype);
+      EXPECT_EQ(t.sum({0}).sum().item<c10::complex<double>>(),
+                c10::complex<double>(static_cast<double>(100 * columns), 0))
+          << dtype << ' ' << columns;
+    }
+  }
 }
 
 // Sizes around those that go from the end; see parallel_for_in_place.

@@ -187,8 +187,8 @@ Tensor tensor_of(T* values, size_t count) {
 
 // The first numbers of float32 are of glibc, whose manual counts whole ULP beside the 0.5 of
 // rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. The
-// second of float64 are so, too, for what is made of exp and log, and for erf; the others are
-// SLEEF's "u10" functions but for those of c10::special, which are their own reference there.
+// second of float64 are so, too, for what is written there; the others are SLEEF's "u10" functions.
+// Those of c10::special are compared with it in double, and in float64 with exact_*.
 // DEFAULT's sigmoid gives 0 where exp(-x) overflows, and its gelu, like that of double, cancels
 // below 0.
 inline const Function kFunctions[] = {

@@ -181,6 +181,27 @@ TEST_P(MatrixProductTest, Batches) {
   }
 }
 
+// One row is computed by another kernel than two.
+TEST(MatrixProduct, ScalesThatTheDtypeCannotHold) {
+  const auto with_rows = [](int64_t rows, at::ScalarType dtype, double alpha, double beta) {
+    const Tensor a = at::full({rows, 70}, 1.0 / 64, dtype),
+                 b = at::full({70, 100}, 1.0 / 64, dtype);
+    const Tensor by_columns = b.t().contiguous().t();
+    const Tensor c = at::full({rows, 100}, 1.5, dtype);
+    const Doubles by_rows = doubles(at::addmm(c, a, b, beta, alpha));
+    EXPECT_EQ(doubles(at::addmm(c, a, by_columns, beta, alpha)), by_rows);
+    return by_rows[0];
+  };
+  for (const auto& [alpha, beta] : {std::pair{70000.0, 0.0}, {1.0, 1.0 / 3}, {0.1, 1.1}}) {
+    for (const at::ScalarType dtype : {at::kHalf, at::kBFloat16}) {
+      const double exact = alpha * 70 / 4096 + beta * 1.5;
+      const double rounded = at::tensor(exact, at::kDouble).to(dtype).item<double>();
+      EXPECT_EQ(with_rows(1, dtype, alpha, beta), rounded) << dtype << ' ' << alpha << ' ' << beta;
+      EXPECT_EQ(with_rows(2, dtype, alpha, beta), rounded) << dtype << ' ' << alpha << ' ' << beta;
+    }
+  }
+}
+
 TEST_P(MatrixProductTest, VectorsAndNothing) {
   const at::ScalarType dtype = GetParam();
   at::manual_seed(7);

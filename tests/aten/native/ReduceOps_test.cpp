@@ -548,6 +548,17 @@ TEST(Reductions, VarianceOfNearlyEqualNumbers) {
   }
 }
 
+TEST(Reductions, VarianceOfAColumnDependsOnNoOther) {
+  at::manual_seed(3);
+  for (const int64_t n : {7, 16, 100}) {
+    const Tensor t = at::randn({n, 64}).mul(15).add(3e5);
+    const Tensor other = t.clone();
+    other.slice(1, 1, 64, 4).fill_(3e5);
+    const Doubles of_t = doubles(t.var({0}, true)), of_other = doubles(other.var({0}, true));
+    for (size_t i = 0; i < of_t.size(); ++i) EXPECT_EQ(of_other[i], i % 4 == 1 ? 0 : of_t[i]) << n;
+  }
+}
+
 TEST(Reductions, Norms) {
   const Tensor t = f64({3., -4., 0.});
   EXPECT_DOUBLE_EQ(t.norm().item<double>(), 5);
