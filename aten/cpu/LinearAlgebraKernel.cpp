@@ -65,6 +65,8 @@ constexpr int kRows = 6, kColumns = 2, kWide = 8;
 constexpr int kRows = 4, kColumns = 1, kWide = 4;
 #endif
 constexpr int kTall = 8;
+// Of the widest rows there are those of a multiple of four vectors: each is a function of its own.
+constexpr bool is_width(int64_t vectors) { return vectors <= 12 || vectors % 4 == 0; }
 
 // GCC makes a copy of a function for each shape of a block that it is called with.
 #if __has_attribute(noclone)
@@ -214,7 +216,7 @@ constexpr Blocks<T> blocks_or_null() {
   constexpr bool kWanted =
       std::is_integral_v<T>
           ? C <= kColumns && (R == 1 || R == kRows)
-          : R != 5 && R != 7 && (C == 1 || R == 1 || (C <= kColumns && R <= kRows));
+          : R != 5 && R != 7 && is_width(C) && (C == 1 || R == 1 || (C <= kColumns && R <= kRows));
   if constexpr (kWanted) {
     return &blocks<R, C, T>;
   } else {
@@ -429,7 +431,8 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
   const int64_t widest = by_rows ? kWide : kColumns;
   if (dense && g.k == 1 && g.n > kLongRow * kStep) return outer_product(o, g.m, g.n);
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
-    const int64_t vectors = portion(left, widest);
+    int64_t vectors = portion(left, widest);
+    if (!is_width(vectors)) vectors = (vectors + 1) / 2;
     left -= vectors;
     o.a = static_cast<const T*>(g.a);
     o.c = c + j;

@@ -41,7 +41,7 @@ OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
 // y = alpha * a x + beta * y for integers, wrapping around, and 16-bit floats, whose products are
 // summed up in float, for a of m x n. Strides count elements; rows of a and x are dense, or
-// n is 1, or columns of a that have enough elements are dense. With beta 0, y is not read.
+// n is at most 1, or columns of a that have enough elements are dense. With beta 0, y is not read.
 struct GemvArguments {
   int64_t m, n;
   const void* a;
@@ -52,7 +52,7 @@ struct GemvArguments {
   int64_t y_stride;
 
   static constexpr int64_t kFewestColumns = 64;
-  bool has_rows() const { return (a_column == 1 && x_stride == 1) || n == 1; }
+  bool has_rows() const { return (a_column == 1 && x_stride == 1) || n <= 1; }
   bool has_columns() const { return a_row == 1 && m >= kFewestColumns; }
 };
 using gemv_fn = void (*)(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
