@@ -75,6 +75,13 @@ constexpr bool is_width(int64_t vectors) { return vectors <= 12 || vectors % 4 =
 #define OPLOOM_NOCLONE
 #endif
 
+// alpha * sum + beta * addend for `count` columns. With beta 0, the addend is not read.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> scaled(Vec<T> sum, T alpha, T beta, const T* addend, int64_t count) {
+  sum = Vec<T>(alpha) * sum;
+  return beta == T(0) ? sum : fmadd(Vec<T>(beta), Vec<T>::loadu(addend, count), sum);
+}
+
 // alpha times the sums of a block, plus beta times the addend, from this row on.
 template <typename T>
 OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T* sums, int64_t row,
@@ -85,9 +92,8 @@ OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T*
   for (int64_t r = 0; r < rows; ++r, c += o.ldc, addend += o.addend_row) {
     for (int64_t s = 0; s < vectors; ++s, sums += V::size()) {
       const int64_t count = s + 1 < vectors ? int64_t{V::size()} : last;
-      V sum = V::loadu(sums) * V(o.alpha);
-      if (o.beta != T(0)) sum = fmadd(V(o.beta), V::loadu(addend + s * V::size(), count), sum);
-      sum.storeu(c + s * V::size(), count);
+      const V sum = V::loadu(sums);
+      scaled(sum, o.alpha, o.beta, addend + s * V::size(), count).storeu(c + s * V::size(), count);
     }
   }
 }
@@ -384,10 +390,7 @@ void outer_product(const Operands<T>& operands, int64_t m, int64_t n) {
     const V factor(*o.a);
     const auto add = [&](int64_t j, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
       V sum = fmadd(factor, V::loadu(o.b + j, count), V(T(0)));
-      if (!plain) {
-        sum = V(o.alpha) * sum;
-        if (o.beta != T(0)) sum = fmadd(V(o.beta), V::loadu(o.addend + j, count), sum);
-      }
+      if (!plain) sum = scaled(sum, o.alpha, o.beta, o.addend + j, count);
       sum.storeu(o.c + j, count);
     };
     int64_t j = 0;
@@ -482,9 +485,9 @@ void narrow_product(const GemmArguments& g, T alpha, T beta) {
   const T* addend = g.addend ? static_cast<const T*>(g.addend) : c;
 #pragma GCC unroll 2
   for (int s = 0; s < C; ++s) {
-    V sum = V(alpha) * ((sums[0][s] + sums[1][s]) + (sums[2][s] + sums[3][s]));
-    if (beta != T(0)) sum = fmadd(V(beta), load(addend, s), sum);
-    sum.storeu(c + s * V::size(), s < C - 1 ? V::size() : last);
+    const V sum = (sums[0][s] + sums[1][s]) + (sums[2][s] + sums[3][s]);
+    const int64_t count = s < C - 1 ? int64_t{V::size()} : last;
+    scaled(sum, alpha, beta, addend + s * V::size(), count).storeu(c + s * V::size(), count);
   }
 }
 
