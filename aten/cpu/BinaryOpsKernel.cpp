@@ -47,7 +47,7 @@ void add_row_kernel(ScalarType dtype, void* to, const void* from, int64_t n, con
   OPLOOM_DISPATCH(dtype, "add", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto factor = alpha.to<c10::opmath_type<scalar_t>>();
     const auto add = [factor](auto a, auto b) { return a + decltype(a)(factor) * b; };
-    dense_vec_row<scalar_t>(data, n, add, std::make_index_sequence<2>{});
+    dense_vec_row<scalar_t>(data, n, /*repeated=*/0, add, std::make_index_sequence<2>{});
   });
 }
 

@@ -165,6 +165,16 @@ CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {
   return loops[static_cast<int>(to)][static_cast<int>(from)];
 }
 
+void repeat_kernel(char* to, const char* elements, int64_t stride, int64_t size, int64_t n) {
+  constexpr int64_t kBytes = at::detail::kRepeatedBytes;
+  with_opaque_type(static_cast<size_t>(size), [=]<typename T>(T) {
+    for (int64_t i = 0; i < n; ++i) {
+      std::fill_n(reinterpret_cast<T*>(to + i * kBytes), kBytes / sizeof(T),
+                  *reinterpret_cast<const T*>(elements + i * stride));
+    }
+  });
+}
+
 void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const ScalarType to = iter.dtype(0);
   const ScalarType from = iter.dtype(1);
@@ -172,8 +182,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const auto to_size = static_cast<int64_t>(c10::elementSize(to));
   const auto from_size = static_cast<int64_t>(c10::elementSize(from));
   if (to != from) {
-    return at::detail::for_each_dense_row(
-        iter, 2, [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], from_size, n); });
+    return at::detail::for_each_dense_row(iter, 2, [&](char** dense, int64_t n, uint32_t) {
+      row(dense[0], to_size, dense[1], from_size, n);
+    });
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
@@ -192,7 +203,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       const int64_t sizes[] = {to_size, to_size};
       return at::detail::for_each_dense_row(
           data, strides, sizes, 1, 2, size0, size1, false,
-          [&](char** dense, int64_t n) { row(dense[0], to_size, dense[1], to_size, n); });
+          [&](char** dense, int64_t n, uint32_t) { row(dense[0], to_size, dense[1], to_size, n); });
     }
     if (transposed) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
@@ -221,5 +232,6 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
 OPLOOM_REGISTER_DISPATCH(copy_stub, &copy_kernel);
 OPLOOM_REGISTER_DISPATCH(cast_loop_stub, &cast_loop_kernel);
 OPLOOM_REGISTER_DISPATCH(move_loop_stub, &move_loop_kernel);
+OPLOOM_REGISTER_DISPATCH(repeat_stub, &repeat_kernel);
 
 }  // namespace at::inline oploom_v1::native

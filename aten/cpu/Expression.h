@@ -56,30 +56,45 @@ OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& re
 
 // The loop of `op`, a function of Vec<T>; for 16-bit floats of Vec<float>.
 template <typename T, typename F, typename Store, size_t... I>
-OPLOOM_ALWAYS_INLINE void expression_loop(char** data, int64_t n, const F& op,
+OPLOOM_ALWAYS_INLINE void expression_loop(char** data, int64_t n, uint32_t repeated, const F& op,
                                           std::index_sequence<I...> inputs, const Store& store) {
   const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
+  repeated >>= F::kOutputs;
   if constexpr (c10::is_reduced_floating_point_v<T>) {
     // One at a time: these are short, and there are many.
     constexpr int64_t kStep = Rows<T>::size();
+    constexpr size_t kInputs = sizeof...(I);
     int64_t i = 0;
-    for (; i + kStep <= n; i += kStep) store(i, op(Rows<T>::load(in[I] + i)...), kStep);
-    if (i < n) store(i, op(load_rest(in[I] + i, n - i)...), n - i);
+    for (; i + kStep <= n; i += kStep) {
+      store(i, op(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
+    }
+    if (i < n) store(i, op(load_rest(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
   } else {
-    for_each_vec<T>(n, op, in, inputs, store);
+    for_each_vec<T>(n, op, in, inputs, store, repeated);
   }
 }
+
+template <template <typename> class Op, typename T, size_t... I>
+auto result_of(std::index_sequence<I...>)
+    -> std::invoke_result_t<const Op<c10::opmath_type<T>>&,
+                            std::conditional_t<I != SIZE_MAX, typename Rows<T>::V, void>...>;
+template <template <typename> class Op, typename T>
+using expression_result = decltype(result_of<Op, T>(std::make_index_sequence<Op<T>::kInputs>{}));
+
+// Whether the loop of `Op<T>` reads repeated vectors.
+template <template <typename> class Op, typename T>
+inline constexpr bool kExpressionRepeats =
+    kReadsRepeated<T, Op<T>::kInputs> &&
+    !std::is_same_v<expression_result<Op, T>, typename Rows<T>::V::Mask>;
 
 // That of `Op<T>`, which is made from the operator's numbers. What gives a mask is stored as bools:
 // numbers first, as the compiler has more for loops than for parts of a register.
 template <template <typename> class Op, typename T, size_t... I>
-OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* numbers,
-                                         std::index_sequence<I...> inputs) {
-  using F = Op<c10::opmath_type<T>>;
+OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, uint32_t repeated,
+                                         const Scalar* numbers, std::index_sequence<I...> inputs) {
   using V = typename Rows<T>::V;
-  const F op(numbers);
-  const auto value_of = [](auto) { return V(); };
-  using Result = decltype(op(value_of(I)...));
+  const Op<c10::opmath_type<T>> op(numbers);
+  using Result = expression_result<Op, T>;
   if constexpr (std::is_same_v<Result, typename V::Mask>) {
     using Number = typename V::value_type;
     constexpr int64_t kPiece = 256;
@@ -87,7 +102,7 @@ OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* n
     for (int64_t i = 0; i < n; i += kPiece) {
       const int64_t count = std::min(n - i, kPiece);
       char* at[] = {data[0] + i, data[1 + I] + i * int64_t{sizeof(T)}...};
-      expression_loop<T>(at, count, op, inputs,
+      expression_loop<T>(at, count, /*repeated=*/0, op, inputs,
                          [&](int64_t k, const Result& mask, int64_t) OPLOOM_ALWAYS_INLINE_LAMBDA {
                            select(mask, V(Number(1)), V(Number(0))).storeu(truths + k);
                          });
@@ -95,15 +110,15 @@ OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, const Scalar* n
     }
   } else {
     expression_loop<T>(
-        data, n, op, inputs,
+        data, n, repeated, op, inputs,
         [data](int64_t i, const Result& result, int64_t count)
             OPLOOM_ALWAYS_INLINE_LAMBDA { store_results<T>(data, i, result, count); });
   }
 }
 
 template <template <typename> class Op, typename T>
-void expression_row(char** data, int64_t n, const Scalar* numbers) {
-  expression_row<Op, T>(data, n, numbers, std::make_index_sequence<Op<float>::kInputs>{});
+void expression_row(char** data, int64_t n, uint32_t repeated, const Scalar* numbers) {
+  expression_row<Op, T>(data, n, repeated, numbers, std::make_index_sequence<Op<float>::kInputs>{});
 }
 
 // Expressions up to this cost have loops of their own for 16-bit floats: to convert rows before and
@@ -114,7 +129,8 @@ template <template <typename> class Op, typename... T>
 constexpr ExpressionKernel make_expression_kernel() {
   ExpressionKernel kernel{&run_expression};
   const auto add = [&]<typename U>(U) {
-    kernel.rows[static_cast<size_t>(c10::CppTypeToScalarType<U>::value)] = &expression_row<Op, U>;
+    kernel.add(c10::CppTypeToScalarType<U>::value, &expression_row<Op, U>,
+               kExpressionRepeats<Op, U>);
   };
   (add(T()), ...);
   if constexpr (Vec<float>::kInRegister && Op<float>::kCost <= kCostOfConversions) {
@@ -142,7 +158,7 @@ inline constexpr ExpressionKernel any_kernel =
 template <template <typename> class Op>
 constexpr ExpressionKernel make_truth_kernel() {
   ExpressionKernel kernel = numeric_kernel<Op>;
-  kernel.rows[static_cast<size_t>(ScalarType::Bool)] = &expression_row<Op, uint8_t>;
+  kernel.add(ScalarType::Bool, &expression_row<Op, uint8_t>, kExpressionRepeats<Op, uint8_t>);
   return kernel;
 }
 template <template <typename> class Op>

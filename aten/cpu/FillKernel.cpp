@@ -16,7 +16,7 @@ namespace {
 template <typename T>
 void fill_with(TensorIteratorBase& iter, T element) {
   if (iter.is_dense_row()) {
-    return at::detail::for_each_dense_row(iter, 1, [element](char** data, int64_t n) {
+    return at::detail::for_each_dense_row(iter, 1, [element](char** data, int64_t n, uint32_t) {
       std::fill_n(reinterpret_cast<T*>(data[0]), n, element);
     });
   }

@@ -59,7 +59,7 @@ OPLOOM_ALWAYS_INLINE void dense_row(char** data, int64_t n, F& f, std::index_seq
 template <typename F>
 void cpu_kernel(TensorIteratorBase& iter, F f) {
   constexpr int arity = function_traits<F>::arity;
-  at::detail::for_each_dense_row(iter, arity + 1, [&f](char** data, int64_t n) {
+  at::detail::for_each_dense_row(iter, arity + 1, [&f](char** data, int64_t n, uint32_t) {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
   });
 }
@@ -67,7 +67,8 @@ void cpu_kernel(TensorIteratorBase& iter, F f) {
 // ---- A Vec at a time ----
 
 template <typename T, typename F, size_t... I>
-OPLOOM_ALWAYS_INLINE void dense_vec_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
+OPLOOM_ALWAYS_INLINE void dense_vec_row(char** data, int64_t n, uint32_t repeated, F& f,
+                                        std::index_sequence<I...>) {
   using R = vec::Rows<T>;
   T* out = reinterpret_cast<T*>(data[0]);
   const T* in[] = {reinterpret_cast<const T*>(data[I + 1])..., nullptr};
@@ -75,7 +76,8 @@ OPLOOM_ALWAYS_INLINE void dense_vec_row(char** data, int64_t n, F& f, std::index
       n, f, in, std::index_sequence<I...>{},
       [out](int64_t i, const typename R::V& value, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
         count == R::size() ? R::store(out + i, value) : R::store(out + i, value, count);
-      });
+      },
+      repeated >> 1);
 }
 
 template <typename V, typename F>
@@ -95,9 +97,10 @@ constexpr int vec_arity() {
 template <typename T, typename F>
 void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
   constexpr int arity = vec_arity<typename vec::Rows<T>::V, F>();
-  at::detail::for_each_dense_row(iter, arity + 1, [&f](char** data, int64_t n) {
-    dense_vec_row<T>(data, n, f, std::make_index_sequence<arity>{});
-  });
+  const auto row = [&f](char** data, int64_t n, uint32_t repeated) {
+    dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
+  };
+  at::detail::for_each_dense_row(iter, arity + 1, row, vec::kReadsRepeated<T, arity>);
 }
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

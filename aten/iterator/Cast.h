@@ -22,6 +22,13 @@ using TransposeLoop = void (*)(char* to, int64_t to_stride, const char* from, in
 // Copies bytes past the cache. Once all are copied, stream_fence() has to be called.
 using StreamLoop = void (*)(char* to, const char* from, int64_t bytes);
 
+// Writes kRepeatedBytes for each of n elements of `size` bytes, `stride` bytes apart: the element
+// again and again, as vectors for loops that read such. A vector written in parts could not be read
+// before all of them are in the cache.
+inline constexpr int64_t kRepeatedBytes = 128;
+using RepeatLoop = void (*)(char* to, const char* elements, int64_t stride, int64_t size,
+                            int64_t n);
+
 // Before another thread may read what was written past the cache.
 inline void stream_fence() {
 #if defined(__SSE2__)
@@ -44,5 +51,6 @@ CastLoop get_cast_loop(ScalarType to, ScalarType from);
 CastLoop get_move_loop(int64_t element_size);
 OPLOOM_API TransposeLoop get_transpose_loop(int64_t element_size);
 OPLOOM_API StreamLoop get_stream_loop();
+RepeatLoop get_repeat_loop();
 
 }  // namespace at::inline oploom_v1::detail

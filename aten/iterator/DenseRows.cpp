@@ -48,6 +48,8 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
   });
 }
 
+bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
+
 // A row that is this short is worth less than what is done for each: several are taken together.
 // The first holds where an input has to be gathered, the second where elements or rows are
 // repeated.
@@ -87,7 +89,7 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
       }
       row[k] = buffer(k);
     }
-    dense(row, rows * size0);
+    dense(row, rows * size0, /*repeated=*/0);
   }
 }
 
@@ -110,12 +112,13 @@ Mode mode_of(bool is_output, int64_t inner, int64_t outer, int64_t size, int64_t
 
 // Rows of which some are not dense, with buffers for those.
 void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
-                           int operands, int64_t size0, int64_t size1, int64_t largest, bool stream,
-                           DenseRowLoop dense) {
+                           int operands, int64_t size0, int64_t size1, int64_t largest,
+                           uint32_t repeated, bool stream, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
   alignas(64) char buffers[kBuffersBytes];
   char* buffer[kMaxOperands];
   CastLoop move[kMaxOperands];
+  const RepeatLoop repeat = get_repeat_loop();
   Mode mode[kMaxOperands];
   bool columns = false, gathered = false;
   int buffered = 0;
@@ -173,10 +176,14 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
           }
           // The buffer still holds the element if neither row nor piece needs another.
           if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
-            if (columns || i == 0) move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
+            if (is_repeated(repeated, k)) {
+              repeat(buffer[k], place, 0, sizes[k], 1);
+            } else if (columns || i == 0) {
+              move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
+            }
           }
         }
-        dense(row, n);
+        dense(row, n, repeated);
         for (int k = 0; k < outputs; ++k) {
           if (mode[k] != Mode::Strided) continue;
           move[k](data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer[k], sizes[k],
@@ -186,6 +193,36 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       for (int k = 0; k < outputs; ++k) {
         if (mode[k] == Mode::Columns) transpose(k, i, j, n, rows);
       }
+    }
+  }
+}
+
+// Rows that are dense, or of one element each that the loop takes repeated.
+void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* sizes, int operands,
+                           int64_t size0, int64_t size1, uint32_t repeated, DenseRowLoop dense) {
+  const int64_t* outer = strides + operands;
+  constexpr int64_t kBlock = 8;
+  alignas(64) char elements[kMaxOperands][kBlock * kRepeatedBytes];
+  const RepeatLoop repeat = get_repeat_loop();
+  for (int64_t j = 0; j < size1; j += kBlock) {
+    const int64_t rows = std::min(kBlock, size1 - j);
+    char* place[kMaxOperands];
+    int64_t step[kMaxOperands];
+    for (int k = 0; k < operands; ++k) {
+      place[k] = data[k] + j * outer[k];
+      step[k] = outer[k];
+      if (!is_repeated(repeated, k)) continue;
+      repeat(elements[k], place[k], outer[k], sizes[k], rows);
+      place[k] = elements[k];
+      step[k] = kRepeatedBytes;
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      char* row[kMaxOperands];  // which the loop may move
+      for (int k = 0; k < operands; ++k) {
+        row[k] = place[k];
+        place[k] += step[k];
+      }
+      dense(row, size0, repeated);
     }
   }
 }
@@ -203,8 +240,8 @@ bool is_rather_transposed(const int64_t* strides, const int64_t* sizes, int oper
 }  // namespace
 
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
-                        int operands, int64_t size0, int64_t size1, bool stream,
-                        DenseRowLoop dense) {
+                        int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,
+                        bool repeats) {
   int64_t turned[2 * kMaxOperands];
   if (std::min(size0, size1) >= kFewRows && is_rather_transposed(strides, sizes, operands)) {
     std::rotate_copy(strides, strides + operands, strides + 2 * operands, turned);
@@ -214,8 +251,10 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   const int64_t* outer = strides + operands;
   int64_t largest = 1;
   bool all_dense = true;
+  bool as_it_is = true;
   bool in_order = true;
-  bool repeated = true;
+  bool merges = true;
+  uint32_t repeated = 0;
   int apart = 0;
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
@@ -223,22 +262,31 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     apart += row_is_dense && !follows && sizes[k] >= kFewestApartBytes;
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
+    if (strides[k] == 0 && k >= outputs && repeats) {
+      repeated |= uint32_t{1} << k;
+    } else {
+      as_it_is = as_it_is && row_is_dense;
+    }
     in_order = in_order && (k >= outputs || follows);
-    repeated = repeated && (follows || strides[k] == 0 || outer[k] == 0);
+    merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
   const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
-  const bool short_rows = in_order && size1 > 1 && !one_by_one &&
-                          size0 * largest <= (repeated ? kShortRepeatedBytes : kShortRowBytes);
+  // What the loop repeats need not be copied.
+  const bool copies = merges && !(as_it_is && repeated != 0);
+  const int64_t short_bytes = copies ? kShortRepeatedBytes : kShortRowBytes;
+  const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
-  const auto streamed = [&](char** row, int64_t n) {
+  const auto streamed = [&](char** row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kPieceBytes];
     const StreamLoop copy = get_stream_loop();
     char* target = row[0];
     for (int64_t i = 0; i < n; i += kPieceBytes / sizes[0]) {
       const int64_t count = std::min(n - i, kPieceBytes / sizes[0]);
       char* at[kMaxOperands] = {piece};
-      for (int k = 1; k < operands; ++k) at[k] = row[k] + i * sizes[k];
-      dense(at, count);
+      for (int k = 1; k < operands; ++k) {
+        at[k] = row[k] + (is_repeated(repeated, k) ? 0 : i * sizes[k]);
+      }
+      dense(at, count, repeated);
       copy(target + i * sizes[0], piece, count * sizes[0]);
     }
   };
@@ -249,15 +297,12 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   if (short_rows) {
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, loop);
   } else if (all_dense || size0 == 1) {
-    // The loop may move the pointers that it gets.
-    char* row[kMaxOperands];
-    for (int64_t j = 0; j < size1; ++j) {
-      for (int k = 0; k < operands; ++k) row[k] = data[k] + j * outer[k];
-      loop(row, size0);
-    }
+    for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, 0, loop);
+  } else if (as_it_is && !stream) {
+    for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, repeated, loop);
   } else {
-    for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, stream,
-                          loop);
+    for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
+                          stream, loop);
   }
   if (in_pieces) stream_fence();
 }
@@ -265,7 +310,8 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
 namespace {
 
 // Elements as they lie in memory, `sizes` bytes each.
-void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoop dense) {
+void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoop dense,
+                     bool repeats) {
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
   for (int k = outputs; stream && k < operands; ++k) {
@@ -273,7 +319,8 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoo
     stream = iter.data_ptr(k) != iter.data_ptr(0);
   }
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense);
+    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense,
+                       repeats);
   });
 }
 
@@ -286,7 +333,7 @@ struct Unconverted : TensorIteratorBase {
 };
 
 // See Note [Casts]. Converting dense rows, and not what lies anyhow, is fast.
-void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) {
+void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, bool repeats) {
   Unconverted as_is(iter);
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   const auto is_converted = [&](int k) {
@@ -303,7 +350,8 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) 
   // All that is converted at once stays in the first-level cache.
   constexpr int64_t kBytes = 8192;
   const int64_t piece = kBytes / converted / 16 * 16;  // so that each buffer is aligned
-  for_each_row_of(as_is, sizes, [&](char** row, int64_t n) {
+  const RepeatLoop repeat = get_repeat_loop();
+  const auto convert = [&](char** row, int64_t n, uint32_t repeated) {
     alignas(64) char buffers[kBytes];
     for (int64_t i = 0; i < n; i += piece) {
       const int64_t count = std::min(piece, n - i);
@@ -311,51 +359,65 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense) 
       char* buffer = buffers;
       for (int k = 0; k < operands; ++k) {
         const OperandInfo& op = as_is.operand(k);
-        at[k] = row[k] + i * sizes[k];
+        at[k] = row[k] + (is_repeated(repeated, k) ? 0 : i * sizes[k]);
         if (!is_converted(k)) continue;
         if (op.load != nullptr) {
-          op.load(buffer, iter.element_size(k), at[k], sizes[k], count);
+          const int64_t size = iter.element_size(k);
+          op.load(buffer, size, at[k], sizes[k], is_repeated(repeated, k) ? 1 : count);
+          if (is_repeated(repeated, k)) repeat(buffer, buffer, 0, size, 1);
         }
         at[k] = buffer;
         buffer += piece * iter.element_size(k);
       }
       char* given[kMaxOperands];  // which the loop may move
       std::copy_n(at, operands, given);
-      dense(given, count);
+      dense(given, count, repeated);
       for (int k = 0; k < outputs; ++k) {
         const OperandInfo& op = as_is.operand(k);
         if (op.store == nullptr) continue;
         op.store(row[k] + i * sizes[k], sizes[k], at[k], iter.element_size(k), count);
       }
     }
-  });
+  };
+  for_each_row_of(as_is, sizes, convert, repeats);
 }
 
-}  // namespace
-
-void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense) {
-  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
-                         "the kernel takes ", operands, " operands, got ", iter.ntensors());
+// All but small calls.
+OPLOOM_NOINLINE void for_each_large_row(TensorIteratorBase& iter, DenseRowLoop dense,
+                                        bool repeats) {
+  const int operands = iter.ntensors();
   if (iter.is_dense_row()) {
     char* data[kMaxOperands];
     iter.get_data_ptrs(data);
-    // A small call needs neither the iterator's loops nor other threads.
-    if (iter.numel() < GRAIN_SIZE) return dense(data, iter.numel());
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
     if (in_place) {
       const auto run = [&](int64_t begin, int64_t end) {
         char* row[kMaxOperands];
         for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * iter.element_size(k);
-        dense(row, end - begin);
+        dense(row, end - begin, /*repeated=*/0);
       };
       return at::parallel_for_in_place(iter.numel(), iter.element_size(0), operands - 1, GRAIN_SIZE,
                                        run);
     }
   }
-  if (iter.has_casts()) return for_each_converted_row(iter, dense);
+  if (iter.has_casts()) return for_each_converted_row(iter, dense, repeats);
   int64_t sizes[kMaxOperands];
   for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
-  for_each_row_of(iter, sizes, dense);
+  for_each_row_of(iter, sizes, dense, repeats);
+}
+
+}  // namespace
+
+void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, bool repeats) {
+  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
+                         "the kernel takes ", operands, " operands, got ", iter.ntensors());
+  // A small call needs neither the iterator's loops nor other threads.
+  if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
+    char* data[kMaxOperands];
+    iter.get_data_ptrs(data);
+    return dense(data, iter.numel(), /*repeated=*/0);
+  }
+  for_each_large_row(iter, dense, repeats);
 }
 
 }  // namespace at::inline oploom_v1::detail

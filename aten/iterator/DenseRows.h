@@ -20,20 +20,25 @@ namespace at::inline oploom_v1::detail {
 // the others, a block of rows is transposed together, so that each cache line is fetched once. An
 // output that the cache cannot hold is computed in small pieces, which are copied past the cache.
 // Rows of another dtype than the kernel's are converted when they are dense.
+// Loops that go by vectors read a vector again and again where an element stands for a whole row:
+// they get kRepeatedBytes of it (Cast.h), and bit k of `repeated` is set for operand k.
 // All this is compiled once, and not for each operator, dtype and instruction set.
 //
 // `data` points to the first elements of `operands` operands, `outputs` outputs first; `strides`
 // holds their inner and then their outer strides (bytes), as in TensorIteratorBase::loop2d_t;
 // `sizes` the bytes of one element of each; `stream` says that the output is one for which
-// kStreamedBytes in Cast.h holds. `dense` gets pointers to rows of n dense elements.
+// kStreamedBytes in Cast.h holds. `dense` gets pointers to rows of n dense elements;
+// `repeats` says that it looks at `repeated`.
 inline constexpr int kMaxOperands = 16;  // outputs and inputs
-using DenseRowLoop = c10::function_ref<void(char** data, int64_t n)>;
+
+using DenseRowLoop = c10::function_ref<void(char** data, int64_t n, uint32_t repeated)>;
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,
-                                   bool stream, DenseRowLoop dense);
+                                   bool stream, DenseRowLoop dense, bool repeats = false);
 
 // For all elements of an iterator with one output or more, on several threads if there are many.
 // `operands`: how many the loop expects.
-OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense);
+OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
+                                   bool repeats = false);
 
 }  // namespace at::inline oploom_v1::detail

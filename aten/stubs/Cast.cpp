@@ -17,5 +17,6 @@ TransposeLoop get_transpose_loop(int64_t element_size) {
 }
 
 StreamLoop get_stream_loop() { return native::stream_row_stub.get(DeviceType::CPU); }
+RepeatLoop get_repeat_loop() { return native::repeat_stub.get(DeviceType::CPU); }
 
 }  // namespace at::inline oploom_v1::detail

@@ -27,7 +27,8 @@ class ReducedRows {
     for (int k = 0; k < outputs_; ++k) converted_[k] = iter.dtype(k) == dtype;
   }
 
-  void operator()(expression_row_fn row, char** data, int64_t n, const Scalar* numbers) const {
+  void operator()(expression_row_fn row, char** data, int64_t n, uint32_t repeated,
+                  const Scalar* numbers) const {
     alignas(64) float buffers[kMaxOperands][kPiece];
     char* pieces[kMaxOperands];
     for (int64_t i = 0; i < n; i += kPiece) {
@@ -36,9 +37,15 @@ class ReducedRows {
         // A truth value is stored as it is.
         const bool as_is = k < outputs_ && !converted_[k];
         pieces[k] = as_is ? data[k] + i : reinterpret_cast<char*>(buffers[k]);
-        if (k >= outputs_) load_(pieces[k], sizeof(float), data[k] + i * size_, size_, count);
+        if (k < outputs_) continue;
+        if (repeated >> k & 1) {
+          constexpr int64_t kElements = at::detail::kRepeatedBytes / sizeof(float);
+          if (i == 0) load_(pieces[k], sizeof(float), data[k], size_, kElements);
+        } else {
+          load_(pieces[k], sizeof(float), data[k] + i * size_, size_, count);
+        }
       }
-      row(pieces, count, numbers);
+      row(pieces, count, repeated, numbers);
       for (int k = 0; k < outputs_; ++k) {
         if (!converted_[k]) continue;
         const char* piece = reinterpret_cast<const char*>(buffers[k]);
@@ -59,19 +66,26 @@ class ReducedRows {
 void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
                     const Scalar* numbers) {
   const ScalarType dtype = iter.common_dtype();
-  auto row = kernel.rows[static_cast<size_t>(dtype)];
-  const bool by_rows = row == nullptr && c10::isReducedFloatingType(dtype);
-  if (by_rows) row = kernel.rows[static_cast<size_t>(ScalarType::Float)];
+  ScalarType computed = dtype;
+  const bool by_rows =
+      kernel.rows[static_cast<size_t>(dtype)] == nullptr && c10::isReducedFloatingType(dtype);
+  if (by_rows) computed = ScalarType::Float;
+  const auto row = kernel.rows[static_cast<size_t>(computed)];
+  const bool repeats = kernel.repeats(computed);
   const int operands = iter.ntensors();
   OPLOOM_INTERNAL_ASSERT(row != nullptr && operands <= kMaxOperands, iter.op_name(),
                          "(): no kernel for ", dtype);
   if (by_rows) {
     const ReducedRows convert(iter, dtype);
-    at::detail::for_each_dense_row(iter, operands,
-                                   [&](char** data, int64_t n) { convert(row, data, n, numbers); });
+    const auto run = [&](char** data, int64_t n, uint32_t repeated) {
+      convert(row, data, n, repeated, numbers);
+    };
+    at::detail::for_each_dense_row(iter, operands, run, repeats);
   } else {
-    at::detail::for_each_dense_row(iter, operands,
-                                   [&](char** data, int64_t n) { row(data, n, numbers); });
+    const auto run = [&](char** data, int64_t n, uint32_t repeated) {
+      row(data, n, repeated, numbers);
+    };
+    at::detail::for_each_dense_row(iter, operands, run, repeats);
   }
 }
 

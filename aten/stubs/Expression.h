@@ -22,15 +22,24 @@ class TensorIteratorBase;
 
 namespace native {
 
-// `data` points to n elements of each operand, outputs first; `numbers` are the operator's numbers
-// in the order of its schema.
-using expression_row_fn = void (*)(char** data, int64_t n, const Scalar* numbers);
+// `data` points to n elements of each operand, outputs first, or to one that is repeated (see Note
+// [Dense rows]); `numbers` are the operator's numbers in the order of its schema.
+using expression_row_fn = void (*)(char** data, int64_t n, uint32_t repeated,
+                                   const Scalar* numbers);
 
 struct ExpressionKernel {
   void (*run)(TensorIteratorBase& iter, const ExpressionKernel& kernel, const Scalar* numbers);
   // By dtype; null where there is none. Half and BFloat16, computed as float, need none.
   std::array<expression_row_fn, c10::kNumScalarTypes> rows{};
+  uint32_t repeat = 0;  // bit i: the loop of dtype i takes repeated elements
+
+  constexpr void add(ScalarType dtype, expression_row_fn row, bool repeats) {
+    rows[static_cast<size_t>(dtype)] = row;
+    repeat |= uint32_t{repeats} << static_cast<int>(dtype);
+  }
+  bool repeats(ScalarType dtype) const { return (repeat >> static_cast<int>(dtype) & 1) != 0; }
 };
+static_assert(c10::kNumScalarTypes <= 32);
 
 using expression_kernel = const ExpressionKernel*;
 

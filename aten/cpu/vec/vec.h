@@ -85,32 +85,47 @@ requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
   }
 };
 
+// Whether loops over so many rows read a pair of vectors again and again where one number stands
+// for a whole row. Those that the compiler has to vectorise do not.
+template <typename T, size_t kInputs>
+inline constexpr bool kReadsRepeated = kInputs > 1 && Rows<T>::V::kInRegister;
+
+// Row k of kInputs at element i. Bit k of `repeated` is set where it is such a pair.
+template <size_t kInputs, typename T>
+OPLOOM_ALWAYS_INLINE const T* row_at(const T* const* in, size_t k, int64_t i, uint32_t repeated) {
+  if constexpr (kReadsRepeated<T, kInputs>) i &= int64_t{repeated >> k & 1} - 1;
+  return in[k] + i;
+}
+
 // The loop over rows of n numbers: calls store(i, f(numbers at i of each row of `in`...), count)
 // for each vector. The end of a row is filled up, so that an element's result does not depend on
-// its place.
+// its place. For `repeated` see row_at().
 template <typename T, typename F, typename Store, size_t... I>
 OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in,
-                                       std::index_sequence<I...>, const Store& store) {
+                                       std::index_sequence<I...>, const Store& store,
+                                       uint32_t repeated = 0) {
   using R = Rows<T>;
   constexpr int64_t kStep = R::size();
+  constexpr size_t kInputs = sizeof...(I);
   int64_t i = 0;
   if constexpr (R::V::kInRegister) {
     // Two at a time hide the latency of the longer functions.
     for (; i + 2 * kStep <= n; i += 2 * kStep) {
-      const auto first = f(R::load(in[I] + i)...);
-      const auto second = f(R::load(in[I] + i + kStep)...);
+      const auto first = f(R::load(row_at<kInputs>(in, I, i, repeated))...);
+      const auto second = f(R::load(row_at<kInputs>(in, I, i, repeated) + kStep)...);
       store(i, first, kStep);
       store(i + kStep, second, kStep);
+    }
+    for (; i < n; i += kStep) {
+      const int64_t count = std::min(n - i, kStep);
+      store(i, f(R::load(row_at<kInputs>(in, I, i, repeated), count)...), count);
     }
   } else {
     // The compiler vectorises what it can: the arithmetic of complex numbers.
     OPLOOM_INDEPENDENT_ITERATIONS
     for (; i + kStep <= n; i += kStep) store(i, f(R::load(in[I] + i)...), kStep);
-  }
-  if constexpr (kStep > 1) {
-    for (; i < n; i += kStep) {
-      const int64_t count = std::min(n - i, kStep);
-      store(i, f(R::load(in[I] + i, count)...), count);
+    if constexpr (kStep > 1) {
+      if (i < n) store(i, f(R::load(in[I] + i, n - i)...), n - i);
     }
   }
 }

@@ -20,10 +20,12 @@
 #include <generated/ops/equal.h>
 #include <generated/ops/erf.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/expand.h>
 #include <generated/ops/expm1.h>
 #include <generated/ops/flip.h>
 #include <generated/ops/floor.h>
 #include <generated/ops/floor_divide.h>
+#include <generated/ops/fmax.h>
 #include <generated/ops/fmod.h>
 #include <generated/ops/full.h>
 #include <generated/ops/item.h>
@@ -32,6 +34,7 @@
 #include <generated/ops/log10.h>
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
+#include <generated/ops/logaddexp.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/masked_fill.h>
 #include <generated/ops/maximum.h>
@@ -511,6 +514,45 @@ TEST(InPlace, EveryElementOnce) {
       EXPECT_TRUE(at::equal(tensor.to(kLong), at::mul(sum, sum).add(2))) << dtype << ' ' << n;
     }
   }
+}
+
+// Whole numbers, so that nothing is rounded: the same as beside a column that was copied for it.
+void expect_same_as_copied(const Tensor& a, const Tensor& column, const Tensor& other) {
+  const auto copied = [&](const Tensor& x) { return x.expand(a.sizes()).contiguous(); };
+  EXPECT_TRUE(at::equal(at::add(a, column), at::add(a, copied(column))));
+  EXPECT_TRUE(at::equal(at::sub(column, a, 2), at::sub(copied(column), a, 2)));
+  EXPECT_TRUE(at::equal(at::mul(a, column), at::mul(a, copied(column))));
+  EXPECT_TRUE(at::equal(at::addcmul(column, a, other, 3),
+                        at::addcmul(copied(column), a, copied(other), 3)));
+}
+
+// Those of half a KB and more are not copied where kernels go by vectors.
+TEST(Broadcasting, ElementsThatStandForRows) {
+  for (const ScalarType dtype :
+       {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}) {
+    for (const auto& [rows, columns] : {std::pair(3, 1031), {20, 300}, {2, 5000}, {70, 40}}) {
+      SCOPED_TRACE(testing::Message() << dtype << ", " << rows << " x " << columns);
+      const auto numbers = [](IntArrayRef sizes, ScalarType as) {
+        return at::randint(0, 5, sizes, kLong).to(as);
+      };
+      const Tensor a = numbers({rows, columns}, dtype);
+      expect_same_as_copied(a, numbers({rows, 1}, dtype), numbers({rows, 1}, dtype));
+      expect_same_as_copied(a, at::randint(0, 5, {rows, 1}, kLong), numbers({1, columns}, dtype));
+      expect_same_as_copied(numbers({columns, rows}, dtype).t(), numbers({rows, 1}, dtype),
+                            numbers({1, 1}, dtype));
+      if (!c10::isFloatingType(dtype)) continue;
+      // Expressions, of 16-bit floats with a loop of their own and by way of float.
+      const Tensor column = numbers({rows, 1}, dtype);
+      const Tensor copied = column.expand({rows, columns}).contiguous();
+      EXPECT_TRUE(at::equal(at::fmax(a, column), at::fmax(a, copied)));
+      EXPECT_TRUE(at::equal(at::logaddexp(column, a), at::logaddexp(copied, a)));
+      EXPECT_TRUE(at::equal(at::atan2(a, column), at::atan2(a, copied)));
+    }
+  }
+  // Written past the cache.
+  const Tensor large = at::randint(0, 5, {3001, 3001}, kLong).to(kFloat);
+  const Tensor column = at::randint(0, 5, {3001, 1}, kLong).to(kFloat);
+  expect_same_as_copied(large, column, at::ones({3001, 1}));
 }
 
 TEST(Choosing, WhereClampMaskedFill) {

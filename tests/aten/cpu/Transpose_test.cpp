@@ -137,7 +137,15 @@ Layout layout(Kind kind, int64_t size0, int64_t size1) {
 
 __extension__ using Wide = unsigned __int128;  // as large as the largest element
 
-// out = a + b + c, where c has elements of another size than the others.
+// Element i of row k: where it is repeated, of the kRepeatedBytes that there are of it.
+template <typename T>
+T element(char** row, int k, int64_t i, uint32_t repeated) {
+  constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
+  return reinterpret_cast<const T*>(row[k])[(repeated >> k & 1) != 0 ? i % kElements : i];
+}
+
+// out = a + b + c, where c has elements of another size than the others. By a loop that reads
+// repeated vectors, and by one that does not.
 template <typename T, typename C>
 void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t size0, int64_t size1,
                 bool stream) {
@@ -157,7 +165,8 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
   const auto at = [&](int k, int64_t i, int64_t j) {
     return i * layouts[k].inner + j * layouts[k].outer;
   };
-  Bytes wanted = memory[0];
+  const Bytes before = memory[0];
+  Bytes wanted = before;
   for (int64_t j = 0; j < size1; ++j) {
     for (int64_t i = 0; i < size0; ++i) {
       reinterpret_cast<T*>(wanted.data())[at(0, i, j)] =
@@ -166,18 +175,24 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
                          static_cast<T>(reinterpret_cast<const C*>(data[3])[at(3, i, j)]));
     }
   }
-  at::detail::for_each_dense_row(
-      data, strides, sizes, 1, 4, size0, size1, stream, [](char** row, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) {
-          reinterpret_cast<T*>(row[0])[i] = static_cast<T>(
-              reinterpret_cast<const T*>(row[1])[i] + reinterpret_cast<const T*>(row[2])[i] +
-              static_cast<T>(reinterpret_cast<const C*>(row[3])[i]));
-        }
-      });
-  at::detail::stream_fence();
-  ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
-                               << ", c " << c_kind << ", " << size0 << " x " << size1 << ", stream "
-                               << stream;
+  for (const bool repeats : {false, true}) {
+    memory[0] = before;
+    data[0] = memory[0].data();
+    at::detail::for_each_dense_row(
+        data, strides, sizes, 1, 4, size0, size1, stream,
+        [](char** row, int64_t n, uint32_t repeated) {
+          for (int64_t i = 0; i < n; ++i) {
+            reinterpret_cast<T*>(row[0])[i] =
+                static_cast<T>(element<T>(row, 1, i, repeated) + element<T>(row, 2, i, repeated) +
+                               static_cast<T>(element<C>(row, 3, i, repeated)));
+          }
+        },
+        repeats);
+    at::detail::stream_fence();
+    ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
+                                 << ", c " << c_kind << ", " << size0 << " x " << size1
+                                 << ", stream " << stream << ", repeats " << repeats;
+  }
 }
 
 TEST(Transpose, DenseRowsOfEveryLayout) {
@@ -237,7 +252,7 @@ TEST(Transpose, DenseRowsOfManyOperands) {
     strides[kOperands + k] = transposed ? 8 : 8 * size0;
   }
   at::detail::for_each_dense_row(data, strides, sizes, 1, kOperands, size0, size1, false,
-                                 [](char** row, int64_t n) {
+                                 [](char** row, int64_t n, uint32_t) {
                                    for (int64_t i = 0; i < n; ++i) {
                                      double sum = 0;
                                      for (int k = 1; k < kOperands; ++k) {

@@ -1,12 +1,14 @@
 // What expression operators call, with more outputs than the operators of the tree have.
 #include "Testing.h"
 
+#include <aten/iterator/Cast.h>
 #include <aten/native/Expression.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/t.h>
 
 #include <array>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -21,12 +23,17 @@ constexpr int kInputs = 8;
 
 // outputs[k] = (k + 1) * inputs[k] + inputs[7]
 template <typename T>
-void weighted_row(char** data, int64_t n, const Scalar*) {
+void weighted_row(char** data, int64_t n, uint32_t repeated, const Scalar*) {
+  const auto element = [&](int k, int64_t i) {
+    constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
+    return reinterpret_cast<const T*>(data[k])[(repeated >> k & 1) != 0 ? i % kElements : i];
+  };
   for (int k = 0; k < kOutputs; ++k) {
     T* out = reinterpret_cast<T*>(data[k]);
-    const T* in = reinterpret_cast<const T*>(data[kOutputs + k]);
-    const T* last = reinterpret_cast<const T*>(data[kOutputs + kInputs - 1]);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(k + 1) * in[i] + last[i];
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] =
+          static_cast<T>(k + 1) * element(kOutputs + k, i) + element(kOutputs + kInputs - 1, i);
+    }
   }
 }
 
@@ -35,22 +42,24 @@ Tensor small_numbers(at::IntArrayRef shape, ScalarType dtype) {
   return at::randint(-5, 6, shape, at::kDouble).to(dtype);
 }
 
-class ManyOutputsTest : public testing::TestWithParam<ScalarType> {};
+// The dtype, and whether the loop reads repeated vectors.
+class ManyOutputsTest : public testing::TestWithParam<std::tuple<ScalarType, bool>> {};
 
 TEST_P(ManyOutputsTest, EveryLayout) {
+  const auto [dtype, repeats] = GetParam();
   at::native::ExpressionKernel kernel{&at::native::run_expression};
-  kernel.rows[static_cast<size_t>(ScalarType::Float)] = &weighted_row<float>;
-  kernel.rows[static_cast<size_t>(ScalarType::Double)] = &weighted_row<double>;
+  kernel.add(ScalarType::Float, &weighted_row<float>, repeats);
+  kernel.add(ScalarType::Double, &weighted_row<double>, repeats);
   at::manual_seed(3);
   for (const int64_t rows : {1, 3, 70}) {
-    for (const int64_t columns : {1, 5, 300}) {
+    for (const int64_t columns : {1, 5, 300, 1200}) {
       std::array<Tensor, kInputs> in;
       for (int k = 0; k < kInputs; ++k) {
         // Dense, transposed, a repeated row, a repeated column.
-        in[k] = k % 4 == 0   ? small_numbers({rows, columns}, GetParam())
-                : k % 4 == 1 ? small_numbers({columns, rows}, GetParam()).t()
-                : k % 4 == 2 ? small_numbers({1, columns}, GetParam())
-                             : small_numbers({rows, 1}, GetParam());
+        in[k] = k % 4 == 0   ? small_numbers({rows, columns}, dtype)
+                : k % 4 == 1 ? small_numbers({columns, rows}, dtype).t()
+                : k % 4 == 2 ? small_numbers({1, columns}, dtype)
+                             : small_numbers({rows, 1}, dtype);
       }
       std::array<Tensor, kOutputs> out;
       at::native::compute_expression(
@@ -68,7 +77,12 @@ TEST_P(ManyOutputsTest, EveryLayout) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, ManyOutputsTest,
-                         testing::Values(at::kFloat, at::kDouble, at::kBFloat16),
-                         [](const auto& info) { return std::string(c10::toString(info.param)); });
+                         testing::Combine(testing::Values(at::kFloat, at::kDouble, at::kBFloat16),
+                                          testing::Bool()),
+                         [](const auto& info) {
+                           const bool repeats = std::get<1>(info.param);
+                           return std::string(c10::toString(std::get<0>(info.param))) +
+                                  (repeats ? "Repeated" : "");
+                         });
 
 }  // namespace
