@@ -235,12 +235,15 @@ constexpr std::array<Blocks<T>, kTall> blocks_of(std::integer_sequence<int, R...
   return {blocks_or_null<T, C, R + 1>()...};
 }
 
-// By the number of their vectors and that of their rows, each less one.
 template <typename T, int... C>
 constexpr std::array<std::array<Blocks<T>, kTall>, kWide> all_blocks(
     std::integer_sequence<int, C...>) {
   return {blocks_of<T, C + 1>(std::make_integer_sequence<int, kTall>{})...};
 }
+
+// By the number of their vectors and that of their rows, each less one.
+template <typename T>
+constexpr auto kBlocks = all_blocks<T>(std::make_integer_sequence<int, kWide>{});
 
 // All columns of R rows of c.
 template <int R, typename T>
@@ -332,8 +335,7 @@ OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t most) {
 // As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o behind the last.
 template <typename T>
 void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
-  static constexpr auto kBlocks = all_blocks<T>(std::make_integer_sequence<int, kWide>{});
-  const auto& of_rows = kBlocks[vectors - 1];
+  const auto& of_rows = kBlocks<T>[vectors - 1];
   const auto take = [&](int64_t rows, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
     of_rows[rows - 1](o, last, count);
     o.skip_rows(count * rows);
@@ -404,24 +406,29 @@ bool is_dot(const GemmArguments& g) {
   return g.m == 1 && g.n == 1 && g.a_column == 1 && g.b_row == 1;
 }
 
+template <typename T>
+OPLOOM_ALWAYS_INLINE Operands<T> operands_of(const GemmArguments& g, T alpha, T beta) {
+  return {g.k,
+          static_cast<const T*>(g.a),
+          g.a_row,
+          g.a_column,
+          static_cast<const T*>(g.b),
+          g.b_row,
+          static_cast<T*>(g.c),
+          g.ldc,
+          alpha,
+          beta,
+          static_cast<const T*>(g.addend ? g.addend : g.c),
+          g.addend ? g.addend_row : g.ldc};
+}
+
 // With `copies`, b is copied wherever it lies.
 template <typename T>
 void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false) {
   constexpr int64_t kStep = Vec<T>::size();
-  T* const c = static_cast<T*>(g.c);
-  const T* const addend = g.addend ? static_cast<const T*>(g.addend) : c;
-  Operands<T> o{g.k,
-                static_cast<const T*>(g.a),
-                g.a_row,
-                g.a_column,
-                static_cast<const T*>(g.b),
-                g.b_row,
-                c,
-                g.ldc,
-                alpha,
-                beta,
-                addend,
-                g.addend ? g.addend_row : g.ldc};
+  Operands<T> o = operands_of(g, alpha, beta);
+  T* const c = o.c;
+  const T* const addend = o.addend;
   const bool dense = !copies && (g.b_column == 1 || g.n == 1);
   if constexpr (Vec<T>::kInRegister && !std::is_integral_v<T>) {
     if (is_dot(g) || (!dense && !copies && g.b_row == 1 && g.a_column == 1 &&
@@ -550,6 +557,11 @@ bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
   // What has one row, column or term is bound by memory, and is not faster in any other order.
   if (Vec<T>::kInRegister && (g.m == 1 || g.k == 1)) {
     shared_product(g, alpha, beta);
+    return true;
+  }
+  // A single block is all that there is to do, and soon done.
+  if (g.m <= kTall && g.n <= Vec<T>::size() && g.b_column == 1 && kBlocks<T>[0][g.m - 1]) {
+    kBlocks<T>[0][g.m - 1](operands_of(g, alpha, beta), g.n, 1);
     return true;
   }
   if (g.m * g.n * g.k <= kSide * kSide * kSide) {
