@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/cpu/vec/functions.h>
+#include <aten/cpu/vec/vec_signs.h>
 #include <aten/stubs/Expression.h>
 
 #include <algorithm>
@@ -133,7 +134,12 @@ constexpr ExpressionKernel make_expression_kernel() {
                kExpressionRepeats<Op, U>);
   };
   (add(T()), ...);
-  if constexpr (Vec<float>::kInRegister && Op<float>::kCost <= kCostOfConversions) {
+  if constexpr (requires { Op<float>::kSigns; }) {
+    // Both kinds have the sign in the same place.
+    for (ScalarType dtype : {ScalarType::Half, ScalarType::BFloat16}) {
+      kernel.rows[static_cast<size_t>(dtype)] = &expression_row<Op, Signed16>;
+    }
+  } else if constexpr (Vec<float>::kInRegister && Op<float>::kCost <= kCostOfConversions) {
     add(Half());
     add(BFloat16());
   }

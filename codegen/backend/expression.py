@@ -15,7 +15,7 @@ from typing import Callable, Sequence
 import jinja2
 
 from codegen.backend import text, types
-from codegen.backend.model import Instruction, Model, Operator, Program
+from codegen.backend.model import Expression, Instruction, Model, Operator, Program
 from codegen.backend.text import wrapped
 
 _OPERATORS = {
@@ -169,6 +169,14 @@ def kernels(op: Operator, target: Target = CPU) -> list[Kernel]:
     return made
 
 
+def _properties(expression: Expression) -> list[str]:
+    """What aten/cpu/Expression.h chooses loops by."""
+    lines = [f"  static constexpr int kCost = {expression.cost};"]
+    if expression.signs:
+        lines.append("  static constexpr bool kSigns = true;")
+    return lines
+
+
 def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> str:
     expression = op.expression
     uniform = [i for i in program.instructions if i.uniform]
@@ -222,7 +230,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
             f"struct {name}_op {{",
             f"  static constexpr int kOutputs = {len(outputs)};",
             f"  static constexpr int kInputs = {len(parameters)};",
-            *([f"  static constexpr int kCost = {expression.cost};"] if target is CPU else []),
+            *(_properties(expression) if target is CPU else []),
             f"  using V = {target.numbers};",
             constructor,
             text.function(call, lines),

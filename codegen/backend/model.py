@@ -320,6 +320,7 @@ class Expression:
     integers: bool
     complex: bool
     reduced: bool  # float16 and bfloat16 too
+    signs: bool  # the results are numbers of the inputs with other signs
     cost: int  # in additions, roughly
     inputs: tuple[str, ...]  # tensor arguments
     scalars: tuple[str, ...]  # numbers
@@ -337,6 +338,7 @@ class Expression:
             json["integers"],
             json["complex"],
             json["reduced"],
+            json["signs"],
             json["cost"],
             tuple(json["inputs"]),
             tuple(json["scalars"]),

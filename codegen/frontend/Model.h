@@ -161,6 +161,7 @@ struct Expression {
   bool integers = false;             // there are kernels for integers
   bool complex = false;              // and for complex numbers
   bool reduced = true;               // and for float16 and bfloat16, computed as float32
+  bool signs = false;                // the results are numbers of the inputs with other signs
   int cost = 0;                      // in additions, roughly
   std::vector<std::string> inputs;   // the tensor arguments, as the kernel takes them
   std::vector<std::string> scalars;  // and the numbers

@@ -288,6 +288,7 @@ class Writer {
     json_.key("integers").value(expression.integers);
     json_.key("complex").value(expression.complex);
     json_.key("reduced").value(expression.reduced);
+    json_.key("signs").value(expression.signs);
     json_.key("cost").value(expression.cost);
     json_.key("inputs");
     strings(expression.inputs);

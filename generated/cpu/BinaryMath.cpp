@@ -14,6 +14,7 @@ struct copysign_Tensor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 2;
+  static constexpr bool kSigns = true;
   using V = Vec<T>;
   explicit copysign_Tensor_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {

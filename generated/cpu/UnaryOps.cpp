@@ -169,6 +169,7 @@ struct frac_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 0;
+  static constexpr bool kSigns = true;
   using V = Vec<T>;
   explicit frac_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const { return grad_output; }
@@ -304,6 +305,7 @@ struct neg_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 1;
+  static constexpr bool kSigns = true;
   using V = Vec<T>;
   explicit neg_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return neg(self); }
@@ -315,6 +317,7 @@ struct neg_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 1;
+  static constexpr bool kSigns = true;
   using V = Vec<T>;
   explicit neg_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output) const { return neg(grad_output); }

@@ -142,6 +142,20 @@ TEST(Functions, HaveDerivativesThatAgreeWithDifferences) {
   }
 }
 
+TEST(Signs, AreAllThatSomeExpressionsChange) {
+  Graph graph;
+  const Node* x = graph.input("x");
+  const Node* y = graph.input("y");
+  const Node* negative = graph.call("neg", {x});
+  EXPECT_TRUE(changes_signs_alone({negative}));
+  EXPECT_TRUE(changes_signs_alone({graph.call("copysign", {graph.call("abs", {x}), negative}), y}));
+  EXPECT_FALSE(changes_signs_alone({graph.call("copysign", {x, graph.constant(2)})}));
+  EXPECT_FALSE(changes_signs_alone({graph.call("copysign", {x, graph.scalar("alpha")})}));
+  EXPECT_FALSE(changes_signs_alone({graph.call("neg", {graph.call("mul", {x, y})})}));
+  EXPECT_FALSE(changes_signs_alone({graph.call("sign", {x})}));
+  EXPECT_FALSE(changes_signs_alone({negative, graph.constant(0)}));
+}
+
 TEST(Derivative, KeepsABranchWithoutGradientAtZero) {
   Parsed parsed("x > 0 ? sqrt(x) : 0");
   std::string obstacle;

@@ -142,6 +142,24 @@ def test_short_expressions_of_every_number(name, dtype):
     assert function(tensor[:0]).shape == (0,) and function(tensor[5]).dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_changes_signs_keeps_the_other_bits(dtype):
+    """Those of NaN, too."""
+    bits = np.arange(1 << 16, dtype=np.uint32).astype(np.uint16)
+    others = np.random.default_rng(5).permutation(bits)
+    x, y = (oploom.tensor(b.view(np.int16)).view(dtype) for b in (bits, others))
+
+    def check(result, wanted):
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result.view(oploom.int16).numpy().view(np.uint16), wanted)
+
+    for n in [bits.size, *LENGTHS]:
+        part = slice(bits.size - n, bits.size)
+        check(-x[part], bits[part] ^ 0x8000)
+        check(oploom.copysign(x[part], y[part]), bits[part] & 0x7FFF | others[part] & 0x8000)
+    check(x.clone().neg_(), bits ^ 0x8000)
+
+
 @pytest.mark.parametrize("name", [*PAIRS, *TRUTHS])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_short_functions_of_two(name, dtype):

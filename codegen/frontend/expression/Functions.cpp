@@ -24,7 +24,7 @@ const Strings kTwo = {"x", "y"};
 const std::vector<Function>& table() {
   static const std::vector<Function> rows = [] {
     std::vector<Function> all = {
-        {"abs", kOne, {"sign(x)"}, OPLOOM_UNARY(abs), 1, integers},
+        {"abs", kOne, {"sign(x)"}, OPLOOM_UNARY(abs), 1, integers | signs},
         {"acos", kOne, {"-1 / sqrt(1 - x * x)"}, OPLOOM_UNARY(acos), 20, complex},
         {"acosh", kOne, {"1 / (sqrt(x - 1) * sqrt(x + 1))"}, OPLOOM_UNARY(acosh), 25, complex},
         {"asin", kOne, {"1 / sqrt(1 - x * x)"}, OPLOOM_UNARY(asin), 20, complex},
@@ -33,7 +33,7 @@ const std::vector<Function>& table() {
         {"atan2", kTwo, {"y / (x * x + y * y)", "-x / (x * x + y * y)"}, OPLOOM_BINARY(atan2), 30},
         {"atanh", kOne, {"1 / (1 - x * x)"}, OPLOOM_UNARY(atanh), 25, complex},
         {"ceil", kOne, {"0"}, OPLOOM_UNARY(ceil), 1, integers},
-        {"copysign", kTwo, {"x == 0 ? 0 : result / x", "0"}, OPLOOM_BINARY(copysign), 2},
+        {"copysign", kTwo, {"x == 0 ? 0 : result / x", "0"}, OPLOOM_BINARY(copysign), 2, signs},
         {"cos", kOne, {"-sin(x)"}, OPLOOM_UNARY(cos), 20, complex},
         {"cosh", kOne, {"sinh(x)"}, OPLOOM_UNARY(cosh), 25, complex},
         {"digamma", kOne, {"polygamma(1, x)"}, OPLOOM_UNARY(digamma), 60},

@@ -15,6 +15,7 @@ struct Function {
     complex = 2,   // holomorphic, and computed for complex numbers too
     truth = 4,     // the result is true or false
     exact = 8,     // of a number's own bits, which float16 and bfloat16, computed as float32, lose
+    signs = 16,    // the first number with another sign, perhaps
   };
 
   std::string_view name;

@@ -315,6 +315,15 @@ int cost(const std::vector<const Node*>& roots) {
   return total;
 }
 
+bool changes_signs_alone(const std::vector<const Node*>& roots) {
+  const auto order = in_order(roots);
+  return std::all_of(order.begin(), order.end(), [](const Node* node) {
+    if (node->kind == Node::Kind::input) return true;
+    const Function* function = find_function(node->name);
+    return node->is_call("neg") || (function && function->has(Function::signs));
+  });
+}
+
 double evaluate(const Node* root, const std::map<std::string, double>& arguments) {
   std::map<const Node*, double> values;
   for (const Node* node : in_order({root})) {

@@ -74,6 +74,8 @@ std::vector<const Node*> in_order(const std::vector<const Node*>& roots);
 bool depends_on(const Node* root, const Node* leaf);
 // A rough number of additions that computing the nodes takes.
 int cost(const std::vector<const Node*>& roots);
+// Whether they are numbers of tensors with other signs.
+bool changes_signs_alone(const std::vector<const Node*>& roots);
 // What computes one operation. True and false are 1 and 0.
 double (*evaluation_of(std::string_view operation))(const double* arguments);
 // Its value for given arguments; every argument that occurs must be there.

@@ -150,6 +150,7 @@ class Expander {
     expression.integers = needs.integers;
     expression.complex = needs.complex;
     expression.reduced = needs.reduced;
+    expression.signs = changes_signs_alone({root});
     expression.cost = cost({root});
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
@@ -673,6 +674,7 @@ class Expander {
     if (expression.text.size() > kFoundFormula.length) too_long(node);
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
+    expression.signs = changes_signs_alone(roots);
     expression.cost = cost(roots);
     expression.program = linearize(graph.for_kernels(roots), argument_names(schema));
     internal->expression = std::move(expression);
