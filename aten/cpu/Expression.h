@@ -37,12 +37,12 @@ OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const typename R
     value.storeu(out, count);
   }
 }
-// Whether each of n numbers is not 0, in one place for all expressions.
-template <typename T>
-OPLOOM_NOINLINE void store_truths(char* target, const T* numbers, int64_t n) {
-  bool* out = reinterpret_cast<bool*>(target);
-  OPLOOM_INDEPENDENT_ITERATIONS
-  for (int64_t i = 0; i < n; ++i) out[i] = numbers[i] != T(0);
+// The end of a row of bools.
+template <typename Mask>
+OPLOOM_NOINLINE void store_truths(const Mask& mask, bool* target, int64_t count) {
+  bool truths[kVecBytes];
+  store_truths(mask, truths);
+  std::copy_n(truths, count, target);
 }
 template <typename T, typename Result>
 OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& result,
@@ -75,40 +75,22 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char** data, int64_t n, uint32_t repea
   }
 }
 
-template <template <typename> class Op, typename T, size_t... I>
-auto result_of(std::index_sequence<I...>)
-    -> std::invoke_result_t<const Op<c10::opmath_type<T>>&,
-                            std::conditional_t<I != SIZE_MAX, typename Rows<T>::V, void>...>;
-template <template <typename> class Op, typename T>
-using expression_result = decltype(result_of<Op, T>(std::make_index_sequence<Op<T>::kInputs>{}));
-
-// Whether the loop of `Op<T>` reads repeated vectors.
-template <template <typename> class Op, typename T>
-inline constexpr bool kExpressionRepeats =
-    kReadsRepeated<T, Op<T>::kInputs> &&
-    !std::is_same_v<expression_result<Op, T>, typename Rows<T>::V::Mask>;
-
-// That of `Op<T>`, which is made from the operator's numbers. What gives a mask is stored as bools:
-// numbers first, as the compiler has more for loops than for parts of a register.
+// That of `Op<T>`, which is made from the operator's numbers. What gives a mask is stored as bools.
 template <template <typename> class Op, typename T, size_t... I>
 OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, uint32_t repeated,
                                          const Scalar* numbers, std::index_sequence<I...> inputs) {
   using V = typename Rows<T>::V;
   const Op<c10::opmath_type<T>> op(numbers);
-  using Result = expression_result<Op, T>;
+  const auto value_of = [](auto) { return V(); };
+  using Result = decltype(op(value_of(I)...));
   if constexpr (std::is_same_v<Result, typename V::Mask>) {
-    using Number = typename V::value_type;
-    constexpr int64_t kPiece = 256;
-    alignas(kVecBytes) Number truths[kPiece];
-    for (int64_t i = 0; i < n; i += kPiece) {
-      const int64_t count = std::min(n - i, kPiece);
-      char* at[] = {data[0] + i, data[1 + I] + i * int64_t{sizeof(T)}...};
-      expression_loop<T>(at, count, /*repeated=*/0, op, inputs,
-                         [&](int64_t k, const Result& mask, int64_t) OPLOOM_ALWAYS_INLINE_LAMBDA {
-                           select(mask, V(Number(1)), V(Number(0))).storeu(truths + k);
-                         });
-      store_truths(at[0], truths, count);
-    }
+    bool* out = reinterpret_cast<bool*>(data[0]);
+    expression_loop<T>(data, n, repeated, op, inputs,
+                       [out](int64_t i, const Result& mask, int64_t count)
+                           OPLOOM_ALWAYS_INLINE_LAMBDA {
+                             count == Rows<T>::size() ? store_truths(mask, out + i)
+                                                      : store_truths(mask, out + i, count);
+                           });
   } else {
     expression_loop<T>(
         data, n, repeated, op, inputs,
@@ -131,13 +113,14 @@ constexpr ExpressionKernel make_expression_kernel() {
   ExpressionKernel kernel{&run_expression};
   const auto add = [&]<typename U>(U) {
     kernel.add(c10::CppTypeToScalarType<U>::value, &expression_row<Op, U>,
-               kExpressionRepeats<Op, U>);
+               kReadsRepeated<U, Op<float>::kInputs>);
   };
   (add(T()), ...);
   if constexpr (requires { Op<float>::kSigns; }) {
     // Both kinds have the sign in the same place.
     for (ScalarType dtype : {ScalarType::Half, ScalarType::BFloat16}) {
-      kernel.rows[static_cast<size_t>(dtype)] = &expression_row<Op, Signed16>;
+      kernel.add(dtype, &expression_row<Op, Signed16>,
+                 kReadsRepeated<Signed16, Op<float>::kInputs>);
     }
   } else if constexpr (Vec<float>::kInRegister && Op<float>::kCost <= kCostOfConversions) {
     add(Half());
@@ -164,7 +147,8 @@ inline constexpr ExpressionKernel any_kernel =
 template <template <typename> class Op>
 constexpr ExpressionKernel make_truth_kernel() {
   ExpressionKernel kernel = numeric_kernel<Op>;
-  kernel.add(ScalarType::Bool, &expression_row<Op, uint8_t>, kExpressionRepeats<Op, uint8_t>);
+  kernel.add(ScalarType::Bool, &expression_row<Op, uint8_t>,
+             kReadsRepeated<uint8_t, Op<float>::kInputs>);
   return kernel;
 }
 template <template <typename> class Op>

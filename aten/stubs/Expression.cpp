@@ -5,6 +5,7 @@
 #include <aten/stubs/Expression.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace at::inline oploom_v1::native {
 
@@ -61,15 +62,33 @@ class ReducedRows {
   bool converted_[kMaxOperands] = {};
 };
 
+// A condition that no integer meets.
+void fill_false(TensorIteratorBase& iter) {
+  const int operands = iter.ntensors();
+  iter.for_each([operands](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    for (int64_t row = 0; row < size1; ++row) {
+      char* out = data[0] + row * strides[operands];
+      if (strides[0] == 1) {
+        std::memset(out, 0, static_cast<size_t>(size0));
+      } else {
+        for (int64_t i = 0; i < size0; ++i) out[i * strides[0]] = 0;
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
                     const Scalar* numbers) {
   const ScalarType dtype = iter.common_dtype();
-  ScalarType computed = dtype;
-  const bool by_rows =
-      kernel.rows[static_cast<size_t>(dtype)] == nullptr && c10::isReducedFloatingType(dtype);
-  if (by_rows) computed = ScalarType::Float;
+  const bool none = kernel.rows[static_cast<size_t>(dtype)] == nullptr;
+  if (none && iter.dtype(0) == ScalarType::Bool &&
+      c10::isIntegralType(dtype, /*includeBool=*/true)) {
+    return fill_false(iter);
+  }
+  const bool by_rows = none && c10::isReducedFloatingType(dtype);
+  const ScalarType computed = by_rows ? ScalarType::Float : dtype;
   const auto row = kernel.rows[static_cast<size_t>(computed)];
   const bool repeats = kernel.repeats(computed);
   const int operands = iter.ntensors();

@@ -29,7 +29,8 @@ using expression_row_fn = void (*)(char** data, int64_t n, uint32_t repeated,
 
 struct ExpressionKernel {
   void (*run)(TensorIteratorBase& iter, const ExpressionKernel& kernel, const Scalar* numbers);
-  // By dtype; null where there is none. Half and BFloat16, computed as float, need none.
+  // By dtype; null where there is none. Half and BFloat16, computed as float, need none, nor do
+  // integers where the result is false of all.
   std::array<expression_row_fn, c10::kNumScalarTypes> rows{};
   uint32_t repeat = 0;  // bit i: the loop of dtype i takes repeated elements
 

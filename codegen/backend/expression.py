@@ -150,12 +150,14 @@ class Kernel:
 def kernels(op: Operator, target: Target = CPU) -> list[Kernel]:
     """The kernel of an operator. A gradient of several inputs has one more for each of them alone."""
     expression = op.expression
-    kind = "truth" if expression.promotion == "bool" and expression.integers else {
+    # On the CPU, where there is no kernel for integers, nothing is computed.
+    integers = expression.integers and not (expression.false_of_integers and target is CPU)
+    kind = "truth" if expression.promotion == "bool" and integers else {
         (False, False): "floating",
         (False, True): "complex",
         (True, False): "numeric",
         (True, True): "any",
-    }[(expression.integers, expression.complex)]
+    }[(integers, expression.complex)]
     outputs = expression.program.outputs
     note = text.comment(f"{op.schema}: {expression.text}")
     whole = _kernel_class(op, op.identifier, expression.program, target)

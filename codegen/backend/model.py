@@ -319,6 +319,7 @@ class Expression:
     promotion: str  # same, float or bool
     integers: bool
     complex: bool
+    false_of_integers: bool  # a condition that no integer meets
     reduced: bool  # float16 and bfloat16 too
     signs: bool  # the results are numbers of the inputs with other signs
     cost: int  # in additions, roughly
@@ -337,6 +338,7 @@ class Expression:
             json["promotion"],
             json["integers"],
             json["complex"],
+            json["false_of_integers"],
             json["reduced"],
             json["signs"],
             json["cost"],

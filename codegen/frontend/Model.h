@@ -160,6 +160,7 @@ struct Expression {
   Promotion promotion = Promotion::same;
   bool integers = false;             // there are kernels for integers
   bool complex = false;              // and for complex numbers
+  bool false_of_integers = false;    // a condition that no integer meets
   bool reduced = true;               // and for float16 and bfloat16, computed as float32
   bool signs = false;                // the results are numbers of the inputs with other signs
   int cost = 0;                      // in additions, roughly

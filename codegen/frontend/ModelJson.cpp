@@ -287,6 +287,7 @@ class Writer {
                                                                          : "bool");
     json_.key("integers").value(expression.integers);
     json_.key("complex").value(expression.complex);
+    json_.key("false_of_integers").value(expression.false_of_integers);
     json_.key("reduced").value(expression.reduced);
     json_.key("signs").value(expression.signs);
     json_.key("cost").value(expression.cost);

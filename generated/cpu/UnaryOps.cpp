@@ -644,8 +644,8 @@ OPLOOM_REGISTER_DISPATCH(expm1_backward_stub, &complex_kernel<expm1_backward_op>
 OPLOOM_REGISTER_DISPATCH(floor_stub, &numeric_kernel<floor_op>);
 OPLOOM_REGISTER_DISPATCH(frac_stub, &numeric_kernel<frac_op>);
 OPLOOM_REGISTER_DISPATCH(frac_backward_stub, &floating_kernel<frac_backward_op>);
-OPLOOM_REGISTER_DISPATCH(isneginf_stub, &truth_kernel<isneginf_op>);
-OPLOOM_REGISTER_DISPATCH(isposinf_stub, &truth_kernel<isposinf_op>);
+OPLOOM_REGISTER_DISPATCH(isneginf_stub, &floating_kernel<isneginf_op>);
+OPLOOM_REGISTER_DISPATCH(isposinf_stub, &floating_kernel<isposinf_op>);
 OPLOOM_REGISTER_DISPATCH(log_stub, &complex_kernel<log_op>);
 OPLOOM_REGISTER_DISPATCH(log10_stub, &complex_kernel<log10_op>);
 OPLOOM_REGISTER_DISPATCH(log10_backward_stub, &complex_kernel<log10_backward_op>);

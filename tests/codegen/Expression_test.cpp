@@ -156,6 +156,19 @@ TEST(Signs, AreAllThatSomeExpressionsChange) {
   EXPECT_FALSE(changes_signs_alone({negative, graph.constant(0)}));
 }
 
+TEST(Conditions, MayBeFalseOfAllIntegers) {
+  Graph graph;
+  const Node* x = graph.input("x");
+  const Node* infinite = graph.call("isinf", {x});
+  const Node* positive = graph.call("gt", {x, graph.constant(0)});
+  EXPECT_TRUE(is_false_of_integers(graph.call("and", {infinite, positive})));
+  EXPECT_TRUE(is_false_of_integers(graph.call("or", {infinite, graph.call("isnan", {x})})));
+  EXPECT_FALSE(is_false_of_integers(graph.call("or", {infinite, positive})));
+  EXPECT_FALSE(is_false_of_integers(graph.call("not", {infinite})));
+  EXPECT_FALSE(is_false_of_integers(graph.call("signbit", {x})));
+  EXPECT_FALSE(is_false_of_integers(x));
+}
+
 TEST(Derivative, KeepsABranchWithoutGradientAtZero) {
   Parsed parsed("x > 0 ? sqrt(x) : 0");
   std::string obstacle;

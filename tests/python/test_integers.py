@@ -1,4 +1,4 @@
-"""Division, powers and sequences of integers beside NumPy's."""
+"""Division, powers, shifts, conditions and sequences of integers beside NumPy's."""
 
 import numpy as np
 import oploom
@@ -87,3 +87,36 @@ def test_arange(dtype, n):
         oploom.arange(start, end, step, out=spread[::2])
         np.testing.assert_array_equal(spread[::2].numpy(), expected)
         assert not spread[1::2].any()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float64",
+                                   "float32", "bfloat16", "float16"])  # fmt: skip
+@pytest.mark.parametrize("name", ["isposinf", "isneginf", "signbit"])
+def test_conditions_of_rows_of_any_length(name, dtype):
+    """Those of integers that none of them meets, too."""
+    function, kind = getattr(oploom, name), getattr(oploom, dtype)
+    rng = np.random.default_rng(4)
+    if kind.is_floating_point:
+        x = rng.choice([-np.inf, -1.5, -0.0, 0.0, 2.0, np.inf, np.nan], (40, 300))
+    else:
+        x = rng.integers(0 if dtype in ("bool", "uint8") else -3, 2, (40, 300))
+    wanted = getattr(np, name)(x.astype(float))
+    numbers = oploom.tensor(x).to(kind)
+
+    def check(result, part):
+        assert result.dtype == oploom.bool
+        np.testing.assert_array_equal(result.numpy(), part)
+
+    for n in (0, 1, 3, 8, 15, 31, 64, 65, 129, 300):
+        check(function(numbers[1, :n]), wanted[1, :n])
+    check(function(numbers), wanted)
+    check(function(numbers.t()), wanted.T)
+    check(function(numbers[::2, 1::3]), wanted[::2, 1::3])
+    check(function(numbers[3, 5]), wanted[3, 5])
+    out = oploom.ones([300, 40], dtype=oploom.bool)
+    assert function(numbers, out=out.t()).data_ptr() == out.data_ptr()
+    check(out, wanted.T)
+    wide = oploom.ones([40, 600])
+    function(numbers, out=wide[:, ::2])
+    np.testing.assert_array_equal(wide.numpy()[:, ::2], wanted)
+    assert bool((wide[:, 1::2] == 1).all())

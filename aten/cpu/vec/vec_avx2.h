@@ -8,6 +8,12 @@
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
+// Two times four masks of 32 bits as bytes that are 0 or 1, in the lower half.
+OPLOOM_ALWAYS_INLINE __m128i as_truths(__m128i first, __m128i second) {
+  const __m128i shorter = _mm_packs_epi32(first, second);
+  return _mm_and_si128(_mm_packs_epi16(shorter, shorter), _mm_set1_epi8(1));
+}
+
 template <>
 class Vec<float> {
  public:
@@ -95,6 +101,11 @@ class Vec<float> {
   // Where the sign bit is set.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_ps(mask.bits) == 0xff; }
+  OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
+    const __m256i bits = _mm256_castps_si256(mask.bits);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(target),
+                     as_truths(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1)));
+  }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm256_blendv_ps(a, b, mask.bits);
   }
@@ -253,6 +264,12 @@ class Vec<double> {
   // Where the sign bit is set.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_pd(mask.bits) == 0xf; }
+  OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
+    const __m128 halves = _mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(mask.bits)),
+                                         _mm_castpd_ps(_mm256_extractf128_pd(mask.bits, 1)), 0x88);
+    const int truths = _mm_cvtsi128_si32(as_truths(_mm_castps_si128(halves), __m128i{}));
+    std::memcpy(target, &truths, sizeof(truths));
+  }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm256_blendv_pd(a, b, mask.bits);
   }

@@ -99,6 +99,9 @@ class Vec<float> {
     return Mask{_mm512_movepi32_mask(_mm512_castps_si512(lanes_))};
   }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xffff; }
+  OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(target), _mm_maskz_set1_epi8(mask.bits, 1));
+  }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm512_mask_blend_ps(mask.bits, a, b);
   }
@@ -258,6 +261,9 @@ class Vec<double> {
     return Mask{_mm512_movepi64_mask(_mm512_castpd_si512(lanes_))};
   }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xff; }
+  OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(target), _mm_maskz_set1_epi8(mask.bits, 1));
+  }
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return _mm512_mask_blend_pd(mask.bits, a, b);
   }

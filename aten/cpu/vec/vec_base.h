@@ -179,6 +179,11 @@ class Vec {
     return result;
   }
 
+  // As bools, one for each number.
+  friend void store_truths(const Mask& mask, bool* target) {
+    for (int i = 0; i < size(); ++i) target[i] = mask.values[i];
+  }
+
   friend Vec maximum(const Vec& a, const Vec& b) {
     return map2(a, b, [](T x, T y) { return is_nan(x) || x > y ? x : y; });
   }

@@ -96,6 +96,15 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
   OPLOOM_ALWAYS_INLINE friend Vec blendv(Vec a, Vec b, Mask mask) {
     return Vec((a.lanes_ & ~mask.bits) | (b.lanes_ & mask.bits), 0);
   }
+  OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
+    if constexpr (sizeof(T) >= 4) {
+      store_truths(std::bit_cast<Vec<Float>>(mask.bits).signs(), target);
+    } else {
+      typedef uint8_t Bytes __attribute__((vector_size(size())));
+      const Bytes truths = __builtin_convertvector(mask.bits, Bytes) & 1;
+      std::memcpy(target, &truths, sizeof(truths));
+    }
+  }
   OPLOOM_ALWAYS_INLINE friend Vec maximum(Vec a, Vec b) {
     const Signed x = (Signed)a.lanes_, y = (Signed)b.lanes_;
     return Vec((Lanes)(x > y ? x : y), 0);

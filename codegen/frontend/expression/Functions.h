@@ -16,6 +16,7 @@ struct Function {
     truth = 4,     // the result is true or false
     exact = 8,     // of a number's own bits, which float16 and bfloat16, computed as float32, lose
     signs = 16,    // the first number with another sign, perhaps
+    no_integer = 32,  // false of every integer
   };
 
   std::string_view name;

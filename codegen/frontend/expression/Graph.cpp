@@ -3,6 +3,7 @@
 #include <codegen/frontend/expression/Functions.h>
 #include <codegen/frontend/expression/Graph.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -322,6 +323,15 @@ bool changes_signs_alone(const std::vector<const Node*>& roots) {
     const Function* function = find_function(node->name);
     return node->is_call("neg") || (function && function->has(Function::signs));
   });
+}
+
+bool is_false_of_integers(const Node* node) {
+  if (node->kind != Node::Kind::call) return false;
+  const auto& arguments = node->arguments;
+  if (node->name == "and") return std::ranges::any_of(arguments, is_false_of_integers);
+  if (node->name == "or") return std::ranges::all_of(arguments, is_false_of_integers);
+  const Function* function = find_function(node->name);
+  return function && function->has(Function::no_integer);
 }
 
 double evaluate(const Node* root, const std::map<std::string, double>& arguments) {

@@ -76,6 +76,8 @@ bool depends_on(const Node* root, const Node* leaf);
 int cost(const std::vector<const Node*>& roots);
 // Whether they are numbers of tensors with other signs.
 bool changes_signs_alone(const std::vector<const Node*>& roots);
+// Whether it is false wherever it is computed of integers.
+bool is_false_of_integers(const Node* node);
 // What computes one operation. True and false are 1 and 0.
 double (*evaluation_of(std::string_view operation))(const double* arguments);
 // Its value for given arguments; every argument that occurs must be there.

@@ -149,6 +149,7 @@ class Expander {
     const Needs needs = needs_of({root}, op.schema);
     expression.integers = needs.integers;
     expression.complex = needs.complex;
+    expression.false_of_integers = needs.integers && is_false_of_integers(root);
     expression.reduced = needs.reduced;
     expression.signs = changes_signs_alone({root});
     expression.cost = cost({root});
