@@ -89,6 +89,22 @@ def test_arange(dtype, n):
         assert not spread[1::2].any()
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_every_shift_of_every_byte(dtype):
+    info = np.iinfo(dtype)
+    numbers = np.arange(info.min, info.max + 1)
+    a, b = (x.ravel() for x in np.meshgrid(numbers, numbers))
+    counts = np.where((b < 0) | (b > 8), 8, b)
+    x, y = oploom.tensor(a.astype(dtype)), oploom.tensor(b.astype(dtype))
+    for name, wanted in (("bitwise_left_shift", a << counts), ("bitwise_right_shift", a >> counts)):
+        function, wanted = getattr(oploom, name), wanted.astype(dtype)
+        np.testing.assert_array_equal(function(x, y).numpy(), wanted)
+        for n in (1, 7, 33, 100):
+            np.testing.assert_array_equal(function(x[99 : 99 + n], y[99 : 99 + n]).numpy(),
+                                          wanted[99 : 99 + n])  # fmt: skip
+        np.testing.assert_array_equal(function(x[::3], y[::3]).numpy(), wanted[::3])
+
+
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float64",
                                    "float32", "bfloat16", "float16"])  # fmt: skip
 @pytest.mark.parametrize("name", ["isposinf", "isneginf", "signbit"])
