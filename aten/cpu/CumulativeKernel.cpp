@@ -52,6 +52,16 @@ void sum_row(const float* in, float* out, int64_t length) {
   }
 }
 
+// A step of integers' sums takes as long as it takes to store it: rows side by side bring nothing.
+void sum_row(const int64_t* in, int64_t* out, int64_t length) {
+  int64_t sum = 0;
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < length; ++i) {
+    sum = vec::wrap_add(sum, in[i]);
+    out[i] = sum;
+  }
+}
+
 // The next `count` elements of n rows side by side, which are in_step and out_step bytes apart.
 template <typename F, int count, typename T, typename Acc, typename InStep, typename OutStep>
 OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_stride,
@@ -103,11 +113,12 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
       const char* from[kTogether];
       char* to[kTogether];
       int64_t i = begin;
-      if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
+      if constexpr (std::is_same_v<F, Add> &&
+                    (std::is_same_v<T, float> || std::is_same_v<T, int64_t>)) {
         if (in_stride == size && out_stride == size) {
           for (; i < end; ++i, walker.next()) {
-            sum_row(reinterpret_cast<const float*>(in + walker.in),
-                    reinterpret_cast<float*>(out + walker.out), length);
+            sum_row(reinterpret_cast<const T*>(in + walker.in),
+                    reinterpret_cast<T*>(out + walker.out), length);
           }
         }
       }

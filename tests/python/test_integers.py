@@ -136,3 +136,16 @@ def test_conditions_of_rows_of_any_length(name, dtype):
     function(numbers, out=wide[:, ::2])
     np.testing.assert_array_equal(wide.numpy()[:, ::2], wanted)
     assert bool((wide[:, 1::2] == 1).all())
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 5, 17, 1000])
+def test_running_sums_wrap_around(n):
+    x = np.random.default_rng(n).integers(-(1 << 63), (1 << 63) - 1, (7, n))
+    with np.errstate(over="ignore"):
+        wanted = np.cumsum(x, 1)
+    numbers = oploom.tensor(x)
+    np.testing.assert_array_equal(oploom.cumsum(numbers, 1).numpy(), wanted)
+    np.testing.assert_array_equal(oploom.cumsum(numbers[2], 0).numpy(), wanted[2])
+    np.testing.assert_array_equal(oploom.cumsum(numbers.t().contiguous().t(), 1).numpy(), wanted)
+    numbers.cumsum_(1)
+    np.testing.assert_array_equal(numbers.numpy(), wanted)
