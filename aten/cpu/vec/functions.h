@@ -327,7 +327,6 @@ OPLOOM_LIBRARY(sinh)
 // Those of float that are missing are in math_*.h.
 OPLOOM_SLEEF_DOUBLE(acos, u10)
 OPLOOM_SLEEF_DOUBLE(asin, u10)
-OPLOOM_SLEEF_DOUBLE(atan, u10)
 OPLOOM_SLEEF_FLOAT(atanh, u10)
 OPLOOM_SLEEF_DOUBLE_WITHIN(acosh, 1e150)
 OPLOOM_SLEEF_DOUBLE_WITHIN(asinh, 1e150)

@@ -213,6 +213,61 @@ OPLOOM_ALWAYS_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) {
   return angle;
 }
 
+// ---- Arctangents of double ----
+
+// Note [Eighths of turns]
+// The angle whose tangent is smaller / larger, both 0 or more, lies at most tan(pi/8) from 0 or
+// from pi/4: that of (smaller - larger) / (smaller + larger) is added to the latter. Differences,
+// sums and the quotient are kept in two numbers, so that there are few roundings beside that of the
+// result. `axis` (in pi/4) is added to the angle, whose sign is that of `sign`.
+OPLOOM_ALWAYS_INLINE Vec<double> angle_from_axis(Vec<double> smaller, Vec<double> larger,
+                                                 Vec<double> axis, Vec<double> sign) {
+  using D = Vec<double>;
+  const D zero(0.), one(1.), eighth(0.7853981633974483), eighth_rest(3.061616997868383e-17);
+  const auto near = smaller > larger * D(0.41421356237309503);
+  const D less = blendv(zero, larger, near), more = blendv(zero, smaller, near);
+  const D top = smaller - less, top_rest = smaller - (top + less);
+  const D bottom = larger + more, bottom_rest = (larger - bottom) + more;
+  const D inverse = one / bottom, quotient = top * inverse;
+  const D error = fmadd(quotient.neg(), bottom, top) + fmadd(quotient.neg(), bottom_rest, top_rest);
+  const D u = quotient ^ sign, rest = (error * inverse) ^ sign, z = u * u;
+  const D p = polynomial_by_halves(
+      z, -0.33333333333333326, 0.19999999999997695, -0.14285714285391066, 0.11111111088368748,
+      -0.09090908151429677, 0.0769228291495491, -0.06666229068963485, 0.05877044468768811,
+      -0.05218550549601025, 0.04504144674524079, -0.03348833694943509, 0.015209273094414588);
+  // `rest` counts 1 / (1 + z) times.
+  const D small = fmadd(u * z, p, fmadd(rest, z.neg(), rest));
+  const D eighths = axis + (blendv(zero, one, near) ^ sign), base = eighths * eighth;
+  const D base_rest = fmadd(eighths, eighth_rest, fmadd(eighths, eighth, base.neg()));
+  const D sum = base + u;
+  return sum + (((u - (sum - base)) + base_rest) + small);
+}
+
+OPLOOM_ALWAYS_INLINE Vec<double> atan(const Vec<double>& x) {
+  using D = Vec<double>;
+  // Beyond, the angle rounds to pi/2.
+  const D zero(0.), one(1.), magnitude = at_most(x.abs(), D(0x1p60));
+  const auto steep = magnitude > one;
+  const D angle = angle_from_axis(blendv(magnitude, one, steep), blendv(one, magnitude, steep),
+                                  blendv(zero, D(2.), steep), blendv(zero, D(-0.), steep));
+  return angle | (x & D(-0.));
+}
+
+// Where both numbers are 0, one is infinite, or a sum or quotient of them might be: SLEEF's.
+OPLOOM_ALWAYS_INLINE Vec<double> atan2(Vec<double> y, Vec<double> x) {
+  using D = Vec<double>;
+  const D zero(0.), width = x.abs(), height = y.abs();
+  const auto steep = height > width;
+  const D larger = blendv(width, height, steep), smaller = blendv(height, width, steep);
+  const D axis = blendv(blendv(zero, D(4.), x.signs()), D(2.), steep);
+  const D sign = (x ^ blendv(zero, D(-0.), steep)) & D(-0.);
+  const D angle = angle_from_axis(smaller, larger, axis, sign) | (y & D(-0.));
+  const auto reached = (larger >= D(0x1p-900)) & (larger <= D(0x1p1000));
+  if (!all(reached)) [[unlikely]]
+    return blendv(sleef_atan2(y, x), angle, reached);
+  return angle;
+}
+
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY
 
 #endif

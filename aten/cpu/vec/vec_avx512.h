@@ -306,7 +306,8 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind8_u10(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand8_u10(lanes_); }
   Vec tanh() const;
-  OPLOOM_ALWAYS_INLINE friend Vec atan2(Vec a, Vec b) { return Sleef_atan2d8_u10(a, b); }
+  friend Vec atan2(Vec a, Vec b);  // in math.h
+  OPLOOM_ALWAYS_INLINE friend Vec sleef_atan2(Vec a, Vec b) { return Sleef_atan2d8_u10(a, b); }
   friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.

@@ -230,19 +230,44 @@ TEST(Precision, Hypot) {
   expect_hypot<double, long double>();
 }
 
-TEST(Precision, Atan2AtTheEdges) {
+template <typename T, typename Wide>
+void expect_atan2_at_the_edges() {
   constexpr Bound bound{1.5, 1};
-  auto [y, x] = pairs_of_edges<float>();
+  auto [y, x] = pairs_of_edges<T>();
   const Tensor result = at::atan2(tensor_of(y), tensor_of(x));
   for (size_t i = 0; i < x.size(); ++i) {
-    const float got = result.const_data_ptr<float>()[i];
-    const double expected = std::atan2(static_cast<double>(y[i]), static_cast<double>(x[i]));
+    const T got = result.const_data_ptr<T>()[i];
+    const Wide expected = std::atan2(static_cast<Wide>(y[i]), static_cast<Wide>(x[i]));
     EXPECT_LE(error_in_ulp(got, expected), bound.ulp())
         << "atan2(" << y[i] << ", " << x[i] << ") is " << got;
     if (!std::isnan(got)) {
       EXPECT_EQ(std::signbit(got), std::signbit(expected)) << y[i] << ", " << x[i];
     }
   }
+}
+TEST(Precision, Atan2AtTheEdges) {
+  expect_atan2_at_the_edges<float, double>();
+  expect_atan2_at_the_edges<double, long double>();
+}
+
+// Angles of all sizes, in all quarters, and near the eighths of a turn where the computation
+// changes.
+TEST(Precision, Atan2OfDouble) {
+  std::mt19937_64 random(6);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<double> y, x;
+  for (int i = 0; i < 300000; ++i) {
+    const double size = i % 3 == 0 ? std::exp2(900 * uniform(random)) : 1;
+    const double angle = i % 4 == 0   ? std::round(8 * uniform(random)) * 0.39269908169872414
+                         : i % 4 == 1 ? std::exp2(60 * uniform(random) - 60)
+                                      : 3.1415926535897931 * uniform(random);
+    const double apart = i % 4 == 0 ? std::exp2(50 * uniform(random) - 50) : 0;
+    y.push_back(size * std::sin(angle + apart));
+    x.push_back(size * std::cos(angle + apart));
+  }
+  expect_precise("atan2", at::atan2(tensor_of(y), tensor_of(x)), {1.5, 1}, y, [&](size_t i) {
+    return std::atan2(static_cast<long double>(y[i]), static_cast<long double>(x[i]));
+  });
 }
 
 // Numbers that need another way through a function take their Vec along, and that must not change
