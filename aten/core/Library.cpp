@@ -34,6 +34,13 @@ int compare(const OperatorTableBase& op, std::string_view name, std::string_view
   return std::string_view(op.overload_name()).compare(overload);
 }
 
+void sort_by_name(std::vector<OperatorTableBase*>& operators) {
+  std::sort(operators.begin(), operators.end(),
+            [](const OperatorTableBase* a, const OperatorTableBase* b) {
+              return compare(*a, b->name(), b->overload_name()) < 0;
+            });
+}
+
 struct OperatorName {
   std::string_view name_space, name, overload;
 };
@@ -84,9 +91,7 @@ std::vector<OperatorTableBase*> detail::sorted_by_name(
     std::initializer_list<ArrayRef<OperatorTableBase*>> families) {
   std::vector<OperatorTableBase*> all;
   for (const auto& family : families) all.insert(all.end(), family.begin(), family.end());
-  std::sort(all.begin(), all.end(), [](const OperatorTableBase* a, const OperatorTableBase* b) {
-    return a->qualified_name() < b->qualified_name();
-  });
+  sort_by_name(all);
   return all;
 }
 
@@ -167,9 +172,7 @@ void register_operators(std::string_view name_space, ArrayRef<OperatorTableBase*
       if (fallbacks[i] && !op->has_kernel(key)) op->exchange_kernel(key, op->boxed_entry());
     }
   }
-  std::sort(all.begin(), all.end(), [](const OperatorTableBase* a, const OperatorTableBase* b) {
-    return compare(*a, b->name(), b->overload_name()) < 0;
-  });
+  sort_by_name(all);
 }
 
 void call_fallback(const OperatorTableBase& op, DispatchKeySet keys, Stack& stack) {
