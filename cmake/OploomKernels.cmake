@@ -31,7 +31,8 @@ function(oploom_kernel_copies variable folder isa root)
   set(${variable} ${copies} PARENT_SCOPE)
 endfunction()
 
-# oploom_kernel_options(<target> <isa>): compiles for one instruction set.
+# oploom_kernel_options(<target> <isa> <file>...): compiles for one instruction set. The files are those of
+# the target's that hold generated kernels, if there are any.
 function(oploom_kernel_options target isa)
   set(DEFAULT_FLAGS "")
   set(AVX2_FLAGS $<$<CONFIG:Release>:-O3> -mavx2 -mfma -mf16c)
@@ -42,12 +43,18 @@ function(oploom_kernel_options target isa)
   # rows gain nothing from a second copy for stride 1: kernels test for it themselves.
   target_compile_options(${target} PRIVATE ${${isa}_FLAGS} -Wno-psabi
     $<$<CXX_COMPILER_ID:GNU>:-fno-version-loops-for-strides>)
-  if(isa STREQUAL "AVX512" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC's own header of intrinsics (PR105593).
-    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Two vectors of a long function are computed side by side, and not one after the other, which is
-    # more than a processor looks ahead. There are registers enough.
-    target_compile_options(${target} PRIVATE -fschedule-insns -fsched-pressure)
+    # more than a processor looks ahead. With AVX2 there are registers enough for expressions only, and
+    # not for products.
+    set(side_by_side -fschedule-insns -fsched-pressure)
+    if(isa STREQUAL "AVX512")
+      target_compile_options(${target} PRIVATE ${side_by_side})
+      # GCC's own header of intrinsics (PR105593).
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
+    elseif(isa STREQUAL "AVX2" AND ARGN)
+      set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${side_by_side})
+    endif()
   endif()
   target_compile_definitions(${target} PRIVATE CPU_CAPABILITY=${isa} CPU_CAPABILITY_${isa})
 endfunction()

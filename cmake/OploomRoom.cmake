@@ -70,15 +70,20 @@ function(oploom_room name)
   endforeach()
 endfunction()
 
-# oploom_cpu_kernels(<file>...): adds each kernel file to the library once for each instruction set.
+# oploom_cpu_kernels(EXPRESSIONS <file>... SOURCES <file>...): adds each kernel file, generated ones and
+# others, to the library once for each instruction set.
 function(oploom_cpu_kernels)
+  cmake_parse_arguments(ARG "" "" "EXPRESSIONS;SOURCES" ${ARGN})
   foreach(isa IN LISTS OPLOOM_CPU_CAPABILITIES)
-    oploom_kernel_copies(copies ${CMAKE_CURRENT_BINARY_DIR} ${isa} ${PROJECT_SOURCE_DIR} ${ARGN})
+    oploom_kernel_copies(made ${CMAKE_CURRENT_BINARY_DIR} ${isa} ${PROJECT_SOURCE_DIR}
+      ${ARG_EXPRESSIONS})
+    oploom_kernel_copies(written ${CMAKE_CURRENT_BINARY_DIR} ${isa} ${PROJECT_SOURCE_DIR}
+      ${ARG_SOURCES})
     string(TOLOWER ${isa} suffix)
-    oploom_room(aten_cpu_${suffix} PATHS aten/cpu generated/cpu SOURCES ${copies}
+    oploom_room(aten_cpu_${suffix} PATHS aten/cpu generated/cpu SOURCES ${made} ${written}
       DEPENDS aten_stubs generated_stubs
       PRECOMPILE <aten/cpu/vec/vec.h> <aten/iterator/TensorIterator.h>)
-    oploom_kernel_options(oploom_aten_cpu_${suffix} ${isa})
+    oploom_kernel_options(oploom_aten_cpu_${suffix} ${isa} ${made})
   endforeach()
 endfunction()
 
