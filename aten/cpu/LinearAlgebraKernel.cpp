@@ -559,13 +559,11 @@ bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
     shared_product(g, alpha, beta);
     return true;
   }
-  // A single block is all that there is to do, and soon done.
-  if (g.m <= kTall && g.n <= Vec<T>::size() && g.b_column == 1 && kBlocks<T>[0][g.m - 1]) {
-    kBlocks<T>[0][g.m - 1](operands_of(g, alpha, beta), g.n, 1);
-    return true;
-  }
   if (g.m * g.n * g.k <= kSide * kSide * kSide) {
-    small_product(g, alpha, beta);
+    // A single block is soon done.
+    const bool is_one = g.m <= kTall && g.n <= Vec<T>::size() && g.b_column == 1;
+    const Blocks<T> block = is_one ? kBlocks<T>[0][g.m - 1] : nullptr;
+    block ? block(operands_of(g, alpha, beta), g.n, 1) : small_product(g, alpha, beta);
     return true;
   }
   if constexpr (std::is_same_v<T, double> && Vec<T>::size() == 8) {

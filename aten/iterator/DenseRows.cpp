@@ -271,8 +271,8 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
   const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
-  // What the loop repeats need not be copied.
-  const bool copies = merges && !(as_it_is && repeated != 0);
+  // What the loop repeats need not be copied, nor computed in pieces.
+  const bool copies = merges && (stream || !as_it_is || repeated == 0);
   const int64_t short_bytes = copies ? kShortRepeatedBytes : kShortRowBytes;
   const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
@@ -350,6 +350,10 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
   // All that is converted at once stays in the first-level cache.
   constexpr int64_t kBytes = 8192;
   const int64_t piece = kBytes / converted / 16 * 16;  // so that each buffer is aligned
+  // Operands of one dtype have room enough for what is repeated.
+  for (int k = outputs; repeats && k < operands; ++k) {
+    repeats = !is_converted(k) || piece * iter.element_size(k) >= kRepeatedBytes;
+  }
   const RepeatLoop repeat = get_repeat_loop();
   const auto convert = [&](char** row, int64_t n, uint32_t repeated) {
     alignas(64) char buffers[kBytes];

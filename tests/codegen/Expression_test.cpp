@@ -165,6 +165,7 @@ TEST(Conditions, MayBeFalseOfAllIntegers) {
   EXPECT_TRUE(is_false_of_integers(graph.call("or", {infinite, graph.call("isnan", {x})})));
   EXPECT_FALSE(is_false_of_integers(graph.call("or", {infinite, positive})));
   EXPECT_FALSE(is_false_of_integers(graph.call("not", {infinite})));
+  EXPECT_FALSE(is_false_of_integers(graph.call("isinf", {graph.scalar("alpha")})));
   EXPECT_FALSE(is_false_of_integers(graph.call("signbit", {x})));
   EXPECT_FALSE(is_false_of_integers(x));
 }

@@ -253,7 +253,8 @@ OPLOOM_ALWAYS_INLINE Vec<double> atan(const Vec<double>& x) {
   return angle | (x & D(-0.));
 }
 
-// Where both numbers are 0, one is infinite, or a sum or quotient of them might be: SLEEF's.
+// Where both numbers are 0, one is infinite, or a sum, a quotient or its error might be, or might
+// be denormal: SLEEF's.
 OPLOOM_ALWAYS_INLINE Vec<double> atan2(Vec<double> y, Vec<double> x) {
   using D = Vec<double>;
   const D zero(0.), width = x.abs(), height = y.abs();
@@ -262,7 +263,8 @@ OPLOOM_ALWAYS_INLINE Vec<double> atan2(Vec<double> y, Vec<double> x) {
   const D axis = blendv(blendv(zero, D(4.), x.signs()), D(2.), steep);
   const D sign = (x ^ blendv(zero, D(-0.), steep)) & D(-0.);
   const D angle = angle_from_axis(smaller, larger, axis, sign) | (y & D(-0.));
-  const auto reached = (larger >= D(0x1p-900)) & (larger <= D(0x1p1000));
+  const auto reached = (larger >= D(0x1p-900)) & (larger <= D(0x1p1000)) &
+                       ((smaller >= D(0x1p-960)) | (smaller == zero));
   if (!all(reached)) [[unlikely]]
     return blendv(sleef_atan2(y, x), angle, reached);
   return angle;

@@ -98,7 +98,8 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Mask unordered(Vec a, Vec b) {
     return Mask{_mm256_cmp_ps(a, b, _CMP_UNORD_Q)};
   }
-  // Where the sign bit is set.
+  // Where the sign bit is set. For blendv(), which looks at that bit alone; store_truths() does
+  // not.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_ps(mask.bits) == 0xff; }
   OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
@@ -261,7 +262,8 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Mask unordered(Vec a, Vec b) {
     return Mask{_mm256_cmp_pd(a, b, _CMP_UNORD_Q)};
   }
-  // Where the sign bit is set.
+  // Where the sign bit is set. For blendv(), which looks at that bit alone; store_truths() does
+  // not.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_pd(mask.bits) == 0xf; }
   OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {

@@ -320,13 +320,15 @@ bool changes_signs_alone(const std::vector<const Node*>& roots) {
   const auto order = in_order(roots);
   return std::all_of(order.begin(), order.end(), [](const Node* node) {
     if (node->kind == Node::Kind::input) return true;
+    if (node->kind != Node::Kind::call) return false;
     const Function* function = find_function(node->name);
-    return node->is_call("neg") || (function && function->has(Function::signs));
+    return node->name == "neg" || (function && function->has(Function::signs));
   });
 }
 
 bool is_false_of_integers(const Node* node) {
-  if (node->kind != Node::Kind::call) return false;
+  // Numbers are computed as they are, whatever the tensors' dtype.
+  if (node->kind != Node::Kind::call || node->uniform) return false;
   const auto& arguments = node->arguments;
   if (node->name == "and") return std::ranges::any_of(arguments, is_false_of_integers);
   if (node->name == "or") return std::ranges::all_of(arguments, is_false_of_integers);

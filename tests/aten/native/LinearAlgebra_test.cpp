@@ -22,6 +22,7 @@
 #include <generated/ops/mv.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/outer.h>
+#include <generated/ops/rand.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/real.h>
@@ -29,6 +30,7 @@
 #include <generated/ops/slice.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/t.h>
+#include <generated/ops/to.h>
 #include <generated/ops/transpose.h>
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/zero.h>
@@ -305,6 +307,17 @@ TEST(MatrixProduct, OwnProductsWithVectorsAreTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(products(), expected) << count;
   }
   at::set_num_threads(threads);
+}
+
+// Small products are one sum after the other, which of many terms would lose digits.
+TEST(MatrixProduct, LongSumsOfFewNumbers) {
+  at::manual_seed(2);
+  for (const int64_t m : {2, 4, 8}) {
+    const Tensor a = at::rand({m, 1 << 18}), b = at::rand({1 << 18, 4});
+    const Doubles sums = doubles(at::mm(a, b));
+    const Doubles expected = doubles(at::mm(a.to(at::kDouble), b.to(at::kDouble)));
+    for (size_t i = 0; i < sums.size(); ++i) EXPECT_NEAR(sums[i] / expected[i], 1, 5e-6) << m;
+  }
 }
 
 TEST(MatrixProduct, AddedInputIsBroadcast) {
