@@ -51,10 +51,11 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
 
 // A row that is this short is worth less than what is done for each: several are taken together.
-// The first holds where an input has to be gathered, the second where elements or rows are
-// repeated.
+// The first holds where an input has to be gathered, and where the loop repeats elements of the
+// bytes below, the second where others or rows are repeated.
 constexpr int64_t kShortRowBytes = 512;
 constexpr int64_t kShortRepeatedBytes = 2048;
+constexpr int64_t kFewestRepeatedBytes = 4;
 // Where two inputs would be copied together that are dense rows with gaps behind them, a loop for
 // each row is faster from this length on, but not for elements that are converted in registers.
 constexpr int64_t kApartRowBytes = 32, kFewestApartBytes = 4;
@@ -271,8 +272,9 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
   const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
-  // What the loop repeats need not be copied, nor computed in pieces.
-  const bool copies = merges && (stream || !as_it_is || repeated == 0);
+  // What the loop repeats need not be copied, but the ends of rows of narrow elements take long.
+  const bool copies =
+      merges && (stream || !as_it_is || repeated == 0 || largest < kFewestRepeatedBytes);
   const int64_t short_bytes = copies ? kShortRepeatedBytes : kShortRowBytes;
   const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
