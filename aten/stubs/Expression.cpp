@@ -5,7 +5,6 @@
 #include <aten/stubs/Expression.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace at::inline oploom_v1::native {
 
@@ -64,15 +63,12 @@ class ReducedRows {
 
 // A condition that no integer meets.
 void fill_false(TensorIteratorBase& iter) {
+  const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(bool));
   const int operands = iter.ntensors();
-  iter.for_each([operands](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for (int64_t row = 0; row < size1; ++row) {
-      char* out = data[0] + row * strides[operands];
-      if (strides[0] == 1) {
-        std::memset(out, 0, static_cast<size_t>(size0));
-      } else {
-        for (int64_t i = 0; i < size0; ++i) out[i * strides[0]] = 0;
-      }
+  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    const char no = 0;
+    for (int64_t j = 0; j < size1; ++j) {
+      move(data[0] + j * strides[operands], strides[0], &no, 0, size0);
     }
   });
 }
