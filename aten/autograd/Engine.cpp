@@ -307,16 +307,16 @@ class GraphTask {
 
   void evaluate(NodeState& state) {
     Node& node = *state.node;
-    variable_list grads = std::move(state.buffer);
-    state.buffer.clear();
+    variable_list& grads = state.buffer;
     if (grads.empty()) grads.resize(node.num_inputs());
     if (OPLOOM_UNLIKELY(node.has_hooks() || node.leaf() != nullptr)) call_pre_hooks(node, grads);
     if (OPLOOM_UNLIKELY(selective_)) {
       capture(state, grads);
       // Nothing below it is needed, or it would have to run.
-      if (!state.execute) return;
+      if (!state.execute) return grads.clear();
     }
     variable_list results = call(node, std::move(grads));
+    grads.clear();
     if (!options_.keep_graph) node.release_variables();
     const edge_list& edges = node.next_edges();
     check_count(node, results);

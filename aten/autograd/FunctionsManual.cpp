@@ -133,14 +133,17 @@ Tensor number(double value) {
   return static_cast<const Tensor&>(number);
 }
 
+// Real numbers are their own conjugates, which need no further handle.
 Tensor mul_tensor_backward(Tensor grad, const Tensor& other, ScalarType self_dtype) {
-  return handle_r_to_c(self_dtype, std::move(grad) * other.conj());
+  return handle_r_to_c(
+      self_dtype, other.is_complex() ? std::move(grad) * other.conj() : std::move(grad) * other);
 }
 
 Tensor div_tensor_self_backward(Tensor grad, const Tensor& other, ScalarType self_dtype,
                                 const std::optional<std::string_view>& rounding_mode) {
   if (rounding_mode.has_value()) return at::zeros_like(grad).to(self_dtype);
-  return handle_r_to_c(self_dtype, std::move(grad) / other.conj());
+  return handle_r_to_c(
+      self_dtype, other.is_complex() ? std::move(grad) / other.conj() : std::move(grad) / other);
 }
 
 Tensor div_tensor_other_backward(Tensor grad, const Tensor& self, const Tensor& other,

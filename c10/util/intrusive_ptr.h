@@ -178,6 +178,8 @@ class intrusive_ptr final {
 
   template <typename... Args>
   static intrusive_ptr make(Args&&... args) {
+    // With parentheses, all bytes of an object would be zeroed before its constructor.
+    if constexpr (sizeof...(Args) == 0) return unsafe_steal_from_new(new T);
     return unsafe_steal_from_new(new T(std::forward<Args>(args)...));
   }
 

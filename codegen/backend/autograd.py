@@ -170,6 +170,11 @@ class Plan:
         """Whether the number of each output is known here, as it is where none is a list."""
         return not any(self.op.returns[i].type.list for i in self.differentiable_outputs)
 
+    def only_reader(self, saved: Saved) -> Optional[Gradient]:
+        """The formula that reads a saved value, where it is one among several."""
+        readers = [g for g in self.derivative.inputs if set(g.names) & set(saved.used_by)]
+        return readers[0] if len(readers) == 1 < len(self.derivative.inputs) else None
+
     def condition(self, saved: Saved) -> Optional[str]:
         """When a tensor has to be saved, or None for always."""
         if self.has_lists or len(saved.used_by) == len(self.arguments):
@@ -278,13 +283,17 @@ def _apply(model: Model, plan: Plan) -> str:
         if plan.mentions("grad"):
             lines.append("  const Tensor& grad = grads[0];")
         lines.append("  if (!any_grad_defined(grads)) return grad_inputs;")
-    for saved in derivative.saved:
-        if _is_tensor(saved):
-            lines.append("  " + _unpack(saved))
+    lines += _unpacked(plan, None, "  ")
     for gradient in derivative.inputs:
         lines += _gradient(model, plan, gradient)
     lines.append("  return grad_inputs;")
     return text.function(f"variable_list {node}::apply(variable_list&& grads) {{", lines)
+
+
+def _unpacked(plan: Plan, reader: Optional[Gradient], pad: str) -> list[str]:
+    """The saved tensors that one formula reads alone, or that several do (None)."""
+    tensors = [saved for saved in plan.derivative.saved if _is_tensor(saved)]
+    return [pad + _unpack(saved) for saved in tensors if plan.only_reader(saved) is reader]
 
 
 def _unpack(saved: Saved) -> str:
@@ -313,6 +322,7 @@ def _gradient(model: Model, plan: Plan, gradient: Gradient) -> list[str]:
         pad = "    "
     else:
         pad = "  "
+    lines += _unpacked(plan, gradient, pad)
     if gradient.program is not None:
         lines += _program(model, plan, gradient, len(pad))
         if pad == "    ":

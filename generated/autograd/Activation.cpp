@@ -83,7 +83,6 @@ variable_list CeluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = gt(self, 0);
     const auto t7 =
@@ -91,6 +90,7 @@ variable_list CeluBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = where(t0, grad, (alpha.toDouble() * t7) * grad);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = gt(self, 0);
     const auto t6 = where(t0, 0, 1) / alpha.toDouble();
     const auto t8 = ((expm1(where(t0, 0, self) / alpha.toDouble()) + 1) * t6) * t6;
@@ -120,7 +120,6 @@ variable_list EluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = gt(self, 0);
     const auto t5 =
@@ -129,6 +128,7 @@ variable_list EluBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad * t8;
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = gt(self, 0);
     const auto t5 =
         input_scale.toDouble() * (expm1(where(t0, 0, self) * input_scale.toDouble()) + 1);
@@ -155,8 +155,8 @@ variable_list HardshrinkBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     const auto t3 = logical_and(ge(self, -lambd.toDouble()), le(self, lambd.toDouble()));
     grad_inputs[0] = where(t3, 0, grad);
   }
@@ -183,8 +183,8 @@ variable_list HardsigmoidBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = where(le(self, -3), 0, where(ge(self, 3), 0, 0.16666666666666666 * grad));
   }
   if (task_should_compute_output(1)) {
@@ -211,12 +211,12 @@ variable_list HardswishBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = where(le(self, -3), 0,
                            where(ge(self, 3), grad, (((self + 3) + self) / 6) * grad));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t4 = where(ge(self, 3), 0, 0.3333333333333333 * (grad * grad_output));
     grad_inputs[1] = where(le(self, -3), 0, t4);
   }
@@ -240,8 +240,8 @@ variable_list HardtanhBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = where(le(self, min_val.toDouble()), 0,
                            where(ge(self, max_val.toDouble()), 0, grad));
   }
@@ -268,8 +268,8 @@ variable_list LeakyReluBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = where(gt(self, 0), grad, negative_slope.toDouble() * grad);
   }
   if (task_should_compute_output(1)) {
@@ -296,11 +296,11 @@ variable_list LogSigmoidBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * sigmoid(-self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = sigmoid(-self);
     grad_inputs[1] = -((grad * grad_output) * (t2 * (1 - t2)));
   }
@@ -331,12 +331,12 @@ variable_list MishBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t1 = tanh(logaddexp(self, number(0)));
     grad_inputs[0] = grad * (t1 + (self * ((1 - (t1 * t1)) * sigmoid(self))));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = tanh(logaddexp(self, number(0)));
     const auto t4 = 1 - (t2 * t2);
     const auto t5 = sigmoid(self);
@@ -364,8 +364,8 @@ variable_list Relu6BackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = where(le(self, 0), 0, where(ge(self, 6), 0, grad));
   }
   if (task_should_compute_output(1)) {
@@ -394,13 +394,13 @@ variable_list SeluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = gt(self, 0);
     const auto t6 = (1.7580993408473766 * (expm1(where(t0, 0, self)) + 1)) * grad;
     grad_inputs[0] = where(t0, 1.0507009873554805 * grad, t6);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = gt(self, 0);
     const auto t6 = (1.7580993408473766 * (expm1(where(t0, 0, self)) + 1)) * (grad * grad_output);
     grad_inputs[1] = where(t0, 0, t6);
@@ -427,13 +427,13 @@ variable_list SoftplusBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = self * beta.toDouble();
     grad_inputs[0] = where(gt(t0, threshold.toDouble()), grad,
                            ((sigmoid(t0) * beta.toDouble()) / beta.toDouble()) * grad);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = self * beta.toDouble();
     const auto t2 = sigmoid(t0);
     const auto t7 = (((t2 * (1 - t2)) * beta.toDouble()) * beta.toDouble()) / beta.toDouble();
@@ -459,8 +459,8 @@ variable_list SoftshrinkBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = where(gt(self, lambd.toDouble()), grad,
                            where(lt(self, -lambd.toDouble()), grad, 0));
   }
@@ -490,12 +490,12 @@ variable_list SoftsignBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t1 = 1 + abs(self);
     grad_inputs[0] = grad * ((1 - ((self / t1) * sign(self))) / t1);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = 1 + abs(self);
     const auto t4 = sign(self);
     const auto t8 = ((1 - ((self / t2) * t4)) / t2) * t4;
@@ -523,12 +523,12 @@ variable_list TanhshrinkBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = tanh(self);
     grad_inputs[0] = grad * (t0 * t0);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = tanh(self);
     const auto t4 = 1 - (t2 * t2);
     grad_inputs[1] = (grad.conj() * grad_output) * (((t4 * t2) + (t2 * t4)).conj());
@@ -553,8 +553,8 @@ variable_list ThresholdBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = where(le(self, threshold.toDouble()), 0, grad);
   }
   if (task_should_compute_output(1)) {

@@ -169,9 +169,9 @@ variable_list FmaxBackward0::apply(variable_list&& grads) {
 variable_list FmaxBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
+    const Tensor other = other_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = logical_or(ge(self, other), isnan(other));
@@ -241,9 +241,9 @@ variable_list FminBackward0::apply(variable_list&& grads) {
 variable_list FminBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
+    const Tensor other = other_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = logical_or(le(self, other), isnan(other));
@@ -309,8 +309,8 @@ variable_list HeavisideBackward0::apply(variable_list&& grads) {
 variable_list HeavisideBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[0] = where(eq(self, 0), grad_1, 0);
   }
@@ -329,11 +329,11 @@ variable_list HeavisideJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = zeros_like(grad);
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = where(eq(self, 0), grad, 0);
   }
   if (task_should_compute_output(2)) {
@@ -497,7 +497,6 @@ variable_list LdexpTensorJvpBackward0::apply(variable_list&& grads) {
   const Tensor other = other_.unpack(this);
   const Tensor self = self_.unpack(this);
   const Tensor other_tangent = other_tangent_.unpack(this);
-  const Tensor self_tangent = self_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (exp2(other).conj());
   }
@@ -508,6 +507,7 @@ variable_list LdexpTensorJvpBackward0::apply(variable_list&& grads) {
     grad_inputs[2] = grad * ((other_tangent * (0.6931471805599453 * exp2(other))).conj());
   }
   if (task_should_compute_output(3)) {
+    const Tensor self_tangent = self_tangent_.unpack(this);
     const auto t1 = 0.6931471805599453 * exp2(other);
     const auto t6 = (self_tangent * t1) + (other_tangent * (self * (0.6931471805599453 * t1)));
     grad_inputs[3] = grad * t6.conj();
@@ -845,7 +845,6 @@ variable_list SpecialXlog1PyJvpBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   const Tensor other_tangent = other_tangent_.unpack(this);
-  const Tensor self_tangent = self_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, -1), isinf(other)));
     grad_inputs[0] = where(t4, 0, log1p(other) * grad);
@@ -859,6 +858,7 @@ variable_list SpecialXlog1PyJvpBackward0::apply(variable_list&& grads) {
     grad_inputs[2] = where(t4, 0, (other_tangent / (other + 1)) * grad);
   }
   if (task_should_compute_output(3)) {
+    const Tensor self_tangent = self_tangent_.unpack(this);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, -1), isinf(other)));
     const auto t5 = other + 1;
     const auto t13 =
@@ -934,7 +934,6 @@ variable_list XlogyTensorJvpBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   const Tensor other_tangent = other_tangent_.unpack(this);
-  const Tensor self_tangent = self_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
     grad_inputs[0] = where(t4, 0, log(other) * grad);
@@ -948,6 +947,7 @@ variable_list XlogyTensorJvpBackward0::apply(variable_list&& grads) {
     grad_inputs[2] = where(t4, 0, (other_tangent / other) * grad);
   }
   if (task_should_compute_output(3)) {
+    const Tensor self_tangent = self_tangent_.unpack(this);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
     const auto t12 =
         where(t4, 0, self_tangent / other) + where(t4, 0, -(((self / other) / other) * other_tangent));

@@ -166,9 +166,9 @@ variable_list DivBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
   const Tensor other = other_.unpack(this);
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = div_tensor_other_backward(grad, self, other);
   }
   if (task_should_compute_output(0)) {
@@ -185,11 +185,11 @@ variable_list DivBackward1::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor other = other_.unpack(this);
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = div_tensor_self_backward(grad, other, self_scalar_type, rounding_mode);
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = div_tensor_other_backward(std::move(grads[0]), self, other, rounding_mode);
   }
   return grad_inputs;
@@ -202,12 +202,12 @@ variable_list FmodBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
+    const Tensor other = other_.unpack(this);
     grad_inputs[1] = -std::move(grads[0]) * self.div(other, "trunc");
   }
   return grad_inputs;
@@ -221,11 +221,11 @@ variable_list GeluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = gelu_backward(grad, self, approximate);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = gelu_double_backward(std::move(grads[0]), grad_output, self, approximate);
   }
   return grad_inputs;
@@ -274,12 +274,12 @@ variable_list MulBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = mul_tensor_backward(grad, self, other_scalar_type);
   }
   if (task_should_compute_output(0)) {
+    const Tensor other = other_.unpack(this);
     grad_inputs[0] = mul_tensor_backward(std::move(grads[0]), other, self_scalar_type);
   }
   return grad_inputs;
@@ -294,11 +294,11 @@ variable_list PowBackward0::apply(variable_list&& grads) {
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   const Tensor exponent = exponent_.unpack(this);
-  const Tensor result = result_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = pow_backward_self(grad, self, exponent);
   }
   if (task_should_compute_output(1)) {
+    const Tensor result = result_.unpack(this);
     grad_inputs[1] = pow_backward_exponent(std::move(grads[0]), self, exponent, result);
   }
   return grad_inputs;
@@ -332,12 +332,12 @@ variable_list RemainderBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor other = other_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
+    const Tensor other = other_.unpack(this);
     grad_inputs[1] = -std::move(grads[0]) * self.div(other, "floor");
   }
   return grad_inputs;

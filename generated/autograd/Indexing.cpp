@@ -39,11 +39,11 @@ variable_list IndexAddBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor index = index_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
+    const Tensor index = index_.unpack(this);
     grad_inputs[1] = index_add_source_backward(std::move(grads[0]), dim, index, source_sizes,
                                                alpha);
   }
@@ -122,11 +122,11 @@ variable_list ScatterAddBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor index = index_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad;
   }
   if (task_should_compute_output(1)) {
+    const Tensor index = index_.unpack(this);
     grad_inputs[1] = scatter_src_backward(std::move(grads[0]), dim, index, src_sizes);
   }
   return grad_inputs;

@@ -49,14 +49,14 @@ variable_list NativeLayerNormBackward0::apply(variable_list&& grads) {
 variable_list NativeLayerNormBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(6);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor input = input_.unpack(this);
-  const std::optional<Tensor> weight = weight_.unpack_optional(this);
-  const Tensor grad_out = grad_out_.unpack(this);
-  const Tensor mean = mean_.unpack(this);
-  const Tensor rstd = rstd_.unpack(this);
   if (task_should_compute_output(0) ||
       task_should_compute_output(1) ||
       task_should_compute_output(4)) {
+    const Tensor input = input_.unpack(this);
+    const std::optional<Tensor> weight = weight_.unpack_optional(this);
+    const Tensor grad_out = grad_out_.unpack(this);
+    const Tensor mean = mean_.unpack(this);
+    const Tensor rstd = rstd_.unpack(this);
     const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
                                                  task_should_compute_output(1),
                                                  task_should_compute_output(4)};

@@ -32,15 +32,15 @@ variable_list AddmmBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor mat2 = mat2_.unpack(this);
-  const Tensor mat1 = mat1_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = maybe_multiply(grad, beta.conj());
   }
   if (task_should_compute_output(1)) {
+    const Tensor mat2 = mat2_.unpack(this);
     grad_inputs[1] = maybe_multiply(mm_laid_out(grad, mat2.t().conj(), mat1_strides), alpha.conj());
   }
   if (task_should_compute_output(2)) {
+    const Tensor mat1 = mat1_.unpack(this);
     grad_inputs[2] = maybe_multiply(mm_laid_out(mat1.t().conj(), std::move(grads[0]), mat2_strides),
                                     alpha.conj());
   }
@@ -55,15 +55,15 @@ variable_list AddmvBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor vec = vec_.unpack(this);
-  const Tensor mat = mat_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = maybe_multiply(grad, beta.conj());
   }
   if (task_should_compute_output(1)) {
+    const Tensor vec = vec_.unpack(this);
     grad_inputs[1] = maybe_multiply(grad.outer(vec.conj()), alpha.conj());
   }
   if (task_should_compute_output(2)) {
+    const Tensor mat = mat_.unpack(this);
     grad_inputs[2] = maybe_multiply(mat.t().conj().mv(std::move(grads[0])), alpha.conj());
   }
   return grad_inputs;
@@ -77,15 +77,15 @@ variable_list BaddbmmBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor batch2 = batch2_.unpack(this);
-  const Tensor batch1 = batch1_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = maybe_multiply(grad, beta.conj());
   }
   if (task_should_compute_output(1)) {
+    const Tensor batch2 = batch2_.unpack(this);
     grad_inputs[1] = maybe_multiply(grad.bmm(batch2.transpose(1, 2).conj()), alpha.conj());
   }
   if (task_should_compute_output(2)) {
+    const Tensor batch1 = batch1_.unpack(this);
     grad_inputs[2] = maybe_multiply(batch1.transpose(1, 2).conj().bmm(std::move(grads[0])),
                                     alpha.conj());
   }
@@ -99,12 +99,12 @@ variable_list BmmBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor mat2 = mat2_.unpack(this);
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor mat2 = mat2_.unpack(this);
     grad_inputs[0] = grad.bmm(mat2.transpose(1, 2).conj());
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = self.transpose(1, 2).conj().bmm(std::move(grads[0]));
   }
   return grad_inputs;
@@ -117,12 +117,12 @@ variable_list DotBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor tensor = tensor_.unpack(this);
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor tensor = tensor_.unpack(this);
     grad_inputs[0] = grad * tensor.conj();
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = std::move(grads[0]) * self.conj();
   }
   return grad_inputs;
@@ -136,12 +136,12 @@ variable_list LinearBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor weight = weight_.unpack(this);
-  const Tensor input = input_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor weight = weight_.unpack(this);
     grad_inputs[0] = linear_input_backward(grad, weight);
   }
   if (task_should_compute_output(1)) {
+    const Tensor input = input_.unpack(this);
     grad_inputs[1] = linear_weight_backward(grad, input, weight_strides);
   }
   if (task_should_compute_output(2)) {
@@ -157,12 +157,12 @@ variable_list MmBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor mat2 = mat2_.unpack(this);
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor mat2 = mat2_.unpack(this);
     grad_inputs[0] = mm_laid_out(grad, mat2.t().conj(), self_strides);
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = mm_laid_out(self.t().conj(), std::move(grads[0]), mat2_strides);
   }
   return grad_inputs;
@@ -175,12 +175,12 @@ variable_list MvBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor vec = vec_.unpack(this);
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor vec = vec_.unpack(this);
     grad_inputs[0] = grad.outer(vec.conj());
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = self.t().conj().mv(std::move(grads[0]));
   }
   return grad_inputs;

@@ -25,9 +25,9 @@ variable_list NllLoss2DBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor target = target_.unpack(this);
-  const std::optional<Tensor> weight = weight_.unpack_optional(this);
   if (task_should_compute_output(0)) {
+    const Tensor target = target_.unpack(this);
+    const std::optional<Tensor> weight = weight_.unpack_optional(this);
     grad_inputs[0] = nll_loss2d(grad, target, weight, reduction, ignore_index);
   }
   if (task_should_compute_output(1)) {
@@ -59,9 +59,9 @@ variable_list NllLossBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor target = target_.unpack(this);
-  const std::optional<Tensor> weight = weight_.unpack_optional(this);
   if (task_should_compute_output(0)) {
+    const Tensor target = target_.unpack(this);
+    const std::optional<Tensor> weight = weight_.unpack_optional(this);
     grad_inputs[0] = nll_loss(grad, target, weight, reduction, ignore_index);
   }
   if (task_should_compute_output(1)) {

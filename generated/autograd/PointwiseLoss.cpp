@@ -70,8 +70,8 @@ variable_list BinaryCrossEntropyBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor target = target_.unpack(this);
     grad_inputs[0] = _binary_cross_entropy_backward(grad, self, target);
   }
   if (task_should_compute_output(1)) {
@@ -348,10 +348,10 @@ variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads
 variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor target = target_.unpack(this);
   const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor target = target_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     grad_inputs[0] = (grad_0 * ((1 - target) - sigmoid(-self))) - (grad_1 * self);
@@ -379,17 +379,17 @@ variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& gr
   variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor target = target_.unpack(this);
   const Tensor self = self_.unpack(this);
   const Tensor self_tangent = self_tangent_.unpack(this);
-  const Tensor target_tangent = target_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor target = target_.unpack(this);
     grad_inputs[0] = grad * ((1 - target) - sigmoid(-self));
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = -(grad * self);
   }
   if (task_should_compute_output(2)) {
+    const Tensor target_tangent = target_tangent_.unpack(this);
     const auto t1 = sigmoid(-self);
     grad_inputs[2] = grad * ((self_tangent * (t1 * (1 - t1))) - target_tangent);
   }
@@ -636,9 +636,9 @@ variable_list KlDivBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
   const Tensor target = target_.unpack(this);
-  const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = eq(target, 0);
@@ -670,19 +670,19 @@ variable_list KlDivJvpBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor target = target_.unpack(this);
-  const Tensor self = self_.unpack(this);
   const Tensor target_tangent = target_tangent_.unpack(this);
-  const Tensor self_tangent = self_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = where(eq(target, 0), 0, -(target * grad));
   }
   if (task_should_compute_output(1)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[1] = where(eq(target, 0), 0, ((log(target) - self) + 1) * grad);
   }
   if (task_should_compute_output(2)) {
     grad_inputs[2] = where(eq(target, 0), 0, -(target_tangent * grad));
   }
   if (task_should_compute_output(3)) {
+    const Tensor self_tangent = self_tangent_.unpack(this);
     const auto t0 = eq(target, 0);
     const auto t5 = where(t0, 0, -self_tangent) + where(t0, 0, target_tangent / target);
     grad_inputs[3] = grad * t5;
@@ -718,10 +718,10 @@ variable_list KlDivLogTargetBackward0::apply(variable_list&& grads) {
 variable_list KlDivLogTargetBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor output = output_.unpack(this);
   const Tensor target = target_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor output = output_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = exp(target);
@@ -752,16 +752,16 @@ variable_list KlDivLogTargetJvpBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor target = target_.unpack(this);
-  const Tensor output = output_.unpack(this);
   const Tensor target_tangent = target_tangent_.unpack(this);
-  const Tensor self_tangent = self_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * ((-exp(target)).conj());
   }
   if (task_should_compute_output(1)) {
+    const Tensor output = output_.unpack(this);
     grad_inputs[1] = grad * ((output + exp(target)).conj());
   }
   if (task_should_compute_output(2)) {
+    const Tensor self_tangent = self_tangent_.unpack(this);
     const auto t0 = exp(target);
     grad_inputs[2] = grad * (((target_tangent * t0) - (self_tangent * t0)).conj());
   }
@@ -797,9 +797,9 @@ variable_list L1LossBackward0::apply(variable_list&& grads) {
 variable_list L1LossBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor target = target_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
+    const Tensor target = target_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t1 = sign(self - target);
@@ -869,10 +869,10 @@ variable_list MseLossBackward0::apply(variable_list&& grads) {
 variable_list MseLossBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor target = target_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
+    const Tensor target = target_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t0 = self - target;

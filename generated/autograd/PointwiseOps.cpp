@@ -25,7 +25,6 @@ variable_list AddcdivBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor tensor2 = tensor2_.unpack(this);
-  const Tensor tensor1 = tensor1_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = handle_r_to_c(self_scalar_type, grad);
   }
@@ -33,6 +32,7 @@ variable_list AddcdivBackward0::apply(variable_list&& grads) {
     grad_inputs[1] = handle_r_to_c(tensor1_scalar_type, grad / tensor2.conj() * value.conj());
   }
   if (task_should_compute_output(2)) {
+    const Tensor tensor1 = tensor1_.unpack(this);
     grad_inputs[2] = handle_r_to_c(
     tensor2_scalar_type, -std::move(grads[0]) * (tensor1 * value / (tensor2 * tensor2)).conj());
   }
@@ -47,15 +47,15 @@ variable_list AddcmulBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor tensor2 = tensor2_.unpack(this);
-  const Tensor tensor1 = tensor1_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = handle_r_to_c(self_scalar_type, grad);
   }
   if (task_should_compute_output(1)) {
+    const Tensor tensor2 = tensor2_.unpack(this);
     grad_inputs[1] = handle_r_to_c(tensor1_scalar_type, grad * (tensor2 * value).conj());
   }
   if (task_should_compute_output(2)) {
+    const Tensor tensor1 = tensor1_.unpack(this);
     grad_inputs[2] = handle_r_to_c(tensor2_scalar_type,
                                    std::move(grads[0]) * (tensor1 * value).conj());
   }
@@ -87,8 +87,6 @@ variable_list LerpBackward1::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor weight = weight_.unpack(this);
-  const Tensor end = end_.unpack(this);
-  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (1 - weight).conj();
   }
@@ -96,6 +94,8 @@ variable_list LerpBackward1::apply(variable_list&& grads) {
     grad_inputs[1] = grad * weight.conj();
   }
   if (task_should_compute_output(2)) {
+    const Tensor end = end_.unpack(this);
+    const Tensor self = self_.unpack(this);
     grad_inputs[2] = std::move(grads[0]) * (end - self).conj();
   }
   return grad_inputs;

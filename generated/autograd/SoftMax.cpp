@@ -37,12 +37,12 @@ variable_list LogSoftmaxBackwardDataBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] =
         grad.to(output_scalar_type) - (grad.to(output_scalar_type) * output.exp()).sum(dim, true);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = -grad_output.sum(dim, true) * output.exp() * grad.to(output_scalar_type);
   }
   return grad_inputs;
@@ -67,11 +67,11 @@ variable_list SoftmaxBackwardDataBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = _softmax_backward_data(grad.to(output_scalar_type), output, dim, input_dtype);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = softmax_double_backward(grad.to(output_scalar_type), grad_output, dim, output);
   }
   return grad_inputs;

@@ -85,11 +85,11 @@ variable_list DigammaBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * polygamma(1, self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad * grad_output) * polygamma(2, self);
   }
   return grad_inputs;
@@ -113,11 +113,11 @@ variable_list ErfcBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * ((-1.1283791670955126) * exp(-(self * self)));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t6 = (-1.1283791670955126) * (exp(-(self * self)) * (self + self));
     grad_inputs[1] = -((grad * grad_output) * t6);
   }
@@ -142,11 +142,11 @@ variable_list ErfinvBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (0.886226925452758 * exp(output * output));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t5 = 0.886226925452758 * (exp(output * output) * (output + output));
     grad_inputs[1] = (grad * grad_output) * t5;
   }
@@ -172,11 +172,11 @@ variable_list I0BackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * special_i1(self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t1 = grad * grad_output;
     grad_inputs[1] = where(eq(self, 0), 0.5 * t1, (i0(self) - (special_i1(self) / self)) * t1);
   }
@@ -201,11 +201,11 @@ variable_list LgammaBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * digamma(self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad * grad_output) * polygamma(1, self);
   }
   return grad_inputs;
@@ -238,7 +238,6 @@ variable_list LogitBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = eps >= 0;
     const auto t2 = logical_and(number(t0), lt(self, eps));
@@ -249,6 +248,7 @@ variable_list LogitBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad * t15;
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t1 = eps >= 0;
     const auto t3 = logical_and(number(t1), lt(self, eps));
     const auto t4 = 1 - eps;
@@ -280,11 +280,11 @@ variable_list PolygammaBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * polygamma(n + 1, self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad * grad_output) * polygamma((n + 1) + 1, self);
   }
   return grad_inputs;
@@ -386,7 +386,6 @@ variable_list SincBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t1 = lt(abs(self), 0.05);
     const auto t2 = 3.141592653589793 * self;
@@ -403,6 +402,7 @@ variable_list SincBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad * where(t1, -t26, t37 / t29);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = lt(abs(self), 0.05);
     const auto t3 = 3.141592653589793 * self;
     const auto t4 = pow(t3, 2);
@@ -451,11 +451,11 @@ variable_list SpecialEntrBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = where(logical_or(isnan(self), gt(self, 0)), ((-1) - log(self)) * grad, 0);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = where(logical_or(isnan(self), gt(self, 0)), -((grad * grad_output) / self), 0);
   }
   return grad_inputs;
@@ -516,9 +516,9 @@ variable_list SpecialI0EBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor output = output_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor output = output_.unpack(this);
     grad_inputs[0] = grad * (special_i1e(self) - (sign(self) * output));
   }
   if (task_should_compute_output(1)) {
@@ -650,7 +650,6 @@ variable_list SpecialLogNdtrBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = lt(self, -1);
     const auto t2 = where(t0, self, -1) * (-0.7071067811865476);
@@ -664,6 +663,7 @@ variable_list SpecialLogNdtrBackwardBackward0::apply(variable_list&& grads) {
     grad_inputs[0] = grad * t27;
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t1 = lt(self, -1);
     const auto t3 = where(t1, self, -1) * (-0.7071067811865476);
     const auto t4 = special_erfcx(t3);
@@ -707,13 +707,13 @@ variable_list SpecialNdtrBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = self * (-0.7071067811865476);
     const auto t5 = (-0.7071067811865476) * ((-1.1283791670955126) * exp(-(t0 * t0)));
     grad_inputs[0] = grad * (0.5 * t5);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t1 = self * (-0.7071067811865476);
     const auto t5 = (-0.7071067811865476) * t1;
     const auto t9 = (-0.7071067811865476) * ((-1.1283791670955126) * (exp(-(t1 * t1)) * (t5 + t5)));
@@ -741,11 +741,11 @@ variable_list SpecialNdtriBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (2.5066282746310002 * exp((0.5 * output) * output));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t1 = 0.5 * output;
     grad_inputs[1] = (grad * grad_output) * (2.5066282746310002 * (exp(t1 * output) * (t1 + t1)));
   }

@@ -59,11 +59,11 @@ variable_list AcosBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * ((-1) / sqrt(1 - (self * self)));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t4 = sqrt(1 - (self * self));
     grad_inputs[1] =
         (grad.conj() * grad_output) * (((((-1) / t4) * ((0.5 / t4) * (self + self))) / t4).conj());
@@ -91,11 +91,11 @@ variable_list AcoshBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / (sqrt(self - 1) * sqrt(self + 1));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t3 = sqrt(self - 1);
     const auto t6 = sqrt(self + 1);
     const auto t11 = t3 * t6;
@@ -124,11 +124,11 @@ variable_list AsinBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / sqrt(1 - (self * self));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t4 = sqrt(1 - (self * self));
     grad_inputs[1] =
         (grad.conj() * grad_output) * (((((0.5 / t4) * (self + self)) / t4) / t4).conj());
@@ -155,11 +155,11 @@ variable_list AsinhBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / sqrt((self * self) + 1);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t4 = sqrt((self * self) + 1);
     grad_inputs[1] =
         (grad.conj() * grad_output) * ((-((((0.5 / t4) * (self + self)) / t4) / t4)).conj());
@@ -185,11 +185,11 @@ variable_list AtanBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / ((self * self) + 1);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t4 = (self * self) + 1;
     grad_inputs[1] = (grad.conj() * grad_output) * ((-(((self + self) / t4) / t4)).conj());
   }
@@ -214,11 +214,11 @@ variable_list AtanhBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / (1 - (self * self));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t4 = 1 - (self * self);
     grad_inputs[1] = (grad.conj() * grad_output) * ((((self + self) / t4) / t4).conj());
   }
@@ -243,11 +243,11 @@ variable_list CoshBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * sinh(self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * (cosh(self).conj());
   }
   return grad_inputs;
@@ -309,11 +309,11 @@ variable_list SinhBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * cosh(self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * (sinh(self).conj());
   }
   return grad_inputs;

@@ -127,11 +127,11 @@ variable_list CosBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = -(grad * sin(self));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-cos(self)).conj());
   }
   return grad_inputs;
@@ -155,11 +155,11 @@ variable_list ErfBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (1.1283791670955126 * exp(-(self * self)));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t7 =
         (grad * grad_output) * (1.1283791670955126 * (exp(-(self * self)) * (self + self)));
     grad_inputs[1] = -t7;
@@ -184,12 +184,12 @@ variable_list Exp2BackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor output = output_.unpack(this);
     grad_inputs[0] = grad * (0.6931471805599453 * output);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = 0.6931471805599453 * (grad.conj() * grad_output);
   }
   return grad_inputs;
@@ -212,12 +212,12 @@ variable_list ExpBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor output = output_.unpack(this);
     grad_inputs[0] = grad * output;
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = grad.conj() * grad_output;
   }
   return grad_inputs;
@@ -240,12 +240,12 @@ variable_list Expm1BackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor output = output_.unpack(this);
     grad_inputs[0] = grad * (output + 1);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = grad.conj() * grad_output;
   }
   return grad_inputs;
@@ -307,11 +307,11 @@ variable_list Log10BackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (0.4342944819032518 / self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-((0.4342944819032518 / self) / self)).conj());
   }
   return grad_inputs;
@@ -335,11 +335,11 @@ variable_list Log1PBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / (self + 1);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = self + 1;
     grad_inputs[1] = (grad.conj() * grad_output) * ((-((1 / t2) / t2)).conj());
   }
@@ -364,11 +364,11 @@ variable_list Log2BackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (1.4426950408889634 / self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-((1.4426950408889634 / self) / self)).conj());
   }
   return grad_inputs;
@@ -392,11 +392,11 @@ variable_list LogBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad / self;
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-((1 / self) / self)).conj());
   }
   return grad_inputs;
@@ -439,11 +439,11 @@ variable_list ReciprocalBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = -(grad * ((1 / self) / self));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t3 = (1 / self) / self;
     grad_inputs[1] = (grad.conj() * grad_output) * ((-(((-t3) - t3) / self)).conj());
   }
@@ -467,8 +467,8 @@ variable_list ReluBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor output = output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor output = output_.unpack(this);
     grad_inputs[0] = where(le(output, 0), 0, grad);
   }
   if (task_should_compute_output(1)) {
@@ -514,11 +514,11 @@ variable_list RsqrtBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * ((((-0.5) * output) * output) * output);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = (-0.5) * output;
     grad_inputs[1] = (grad.conj() * grad_output) * ((((t2 + t2) * output) + (t2 * output)).conj());
   }
@@ -554,11 +554,11 @@ variable_list SigmoidBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (output * (1 - output));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * (((1 - output) - output).conj());
   }
   return grad_inputs;
@@ -593,12 +593,12 @@ variable_list SiluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = sigmoid(self);
     grad_inputs[0] = grad * (t0 + (self * (t0 * (1 - t0))));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     const auto t2 = sigmoid(self);
     const auto t3 = 1 - t2;
     const auto t4 = t2 * t3;
@@ -626,11 +626,11 @@ variable_list SinBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * cos(self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-sin(self)).conj());
   }
   return grad_inputs;
@@ -654,11 +654,11 @@ variable_list SqrtBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (0.5 / output);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-((0.5 / output) / output)).conj());
   }
   return grad_inputs;
@@ -681,12 +681,12 @@ variable_list SquareBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor self = self_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
+    const Tensor self = self_.unpack(this);
     grad_inputs[0] = grad * (self + self);
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = 2 * (grad.conj() * grad_output);
   }
   return grad_inputs;
@@ -710,11 +710,11 @@ variable_list TanBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (1 + (output * output));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((output + output).conj());
   }
   return grad_inputs;
@@ -738,11 +738,11 @@ variable_list TanhBackwardBackward0::apply(variable_list&& grads) {
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor output = output_.unpack(this);
-  const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     grad_inputs[0] = grad * (1 - (output * output));
   }
   if (task_should_compute_output(1)) {
+    const Tensor grad_output = grad_output_.unpack(this);
     grad_inputs[1] = (grad.conj() * grad_output) * ((-(output + output)).conj());
   }
   return grad_inputs;
