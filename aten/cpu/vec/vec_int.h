@@ -5,7 +5,49 @@
 
 #include <bit>
 
+#if defined(CPU_CAPABILITY_AVX512)
+#include <immintrin.h>
+#endif
+
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// The first `count` numbers of 8 or 16 bits of a Vec; what is not loaded is 0.
+#if defined(CPU_CAPABILITY_AVX512)
+// Shifted twice: by 64 the processor does not shift.
+OPLOOM_ALWAYS_INLINE __mmask64 first_of(int64_t count) {
+  return ~(~uint64_t{0} << count / 2 << (count - count / 2));
+}
+template <typename V>
+OPLOOM_ALWAYS_INLINE V load_narrow(const void* source, int64_t count) {
+  if constexpr (sizeof(typename V::value_type) == 1) {
+    return std::bit_cast<V>(_mm512_maskz_loadu_epi8(first_of(count), source));
+  } else {
+    const auto first = static_cast<__mmask32>(first_of(count));
+    return std::bit_cast<V>(_mm512_maskz_loadu_epi16(first, source));
+  }
+}
+template <typename V>
+OPLOOM_ALWAYS_INLINE void store_narrow(void* target, const V& value, int64_t count) {
+  if constexpr (sizeof(typename V::value_type) == 1) {
+    _mm512_mask_storeu_epi8(target, first_of(count), std::bit_cast<__m512i>(value));
+  } else {
+    const auto first = static_cast<__mmask32>(first_of(count));
+    _mm512_mask_storeu_epi16(target, first, std::bit_cast<__m512i>(value));
+  }
+}
+#else
+template <typename V>
+V load_narrow(const void* source, int64_t count) {
+  using T = typename V::value_type;
+  alignas(kVecBytes) T buffer[V::size()] = {};
+  std::memcpy(buffer, source, static_cast<size_t>(count) * sizeof(T));
+  return V::loadu(buffer);
+}
+template <typename V>
+void store_narrow(void* target, const V& value, int64_t count) {
+  std::memcpy(target, &value, static_cast<size_t>(count) * sizeof(typename V::value_type));
+}
+#endif
 
 template <typename T>
 requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
@@ -43,9 +85,7 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     if constexpr (sizeof(T) >= 4) {
       return std::bit_cast<Vec>(Vec<Float>::loadu(source, count));
     } else {
-      alignas(kVecBytes) T buffer[size()] = {};
-      std::memcpy(buffer, source, static_cast<size_t>(count) * sizeof(T));
-      return loadu(buffer);
+      return load_narrow<Vec>(source, count);
     }
   }
   OPLOOM_ALWAYS_INLINE void storeu(void* target) const { std::memcpy(target, &lanes_, kVecBytes); }
@@ -53,7 +93,7 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     if constexpr (sizeof(T) >= 4) {
       std::bit_cast<Vec<Float>>(*this).storeu(target, count);
     } else {
-      std::memcpy(target, &lanes_, static_cast<size_t>(count) * sizeof(T));
+      store_narrow(target, *this, count);
     }
   }
   T operator[](int i) const { return static_cast<T>(lanes_[i]); }
