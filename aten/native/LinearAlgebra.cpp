@@ -150,11 +150,12 @@ bool is_zero(const Scalar& s) { return s.toComplexDouble() == c10::complex<doubl
 
 // Whether the last two dimensions are laid out as BLAS wants them, as those of a contiguous tensor
 // are. Where there is no element, contiguous() does not care for strides, and nobody needs to.
-bool fits_blas(const Tensor& t) {
+OPLOOM_NOINLINE bool has_blas_strides(const Tensor& t) {
   const int64_t* sizes = t.sizes().end() - 2;
   const int64_t* strides = t.strides().end() - 2;
   return onednn::has_blas_strides(sizes[0], sizes[1], strides[0], strides[1]) || t.numel() == 0;
 }
+bool fits_blas(const Tensor& t) { return OPLOOM_LIKELY(t.is_contiguous()) || has_blas_strides(t); }
 
 // How a product can be written to `out`, by the strides of its last two dimensions.
 enum class Order { Rows, Columns, Other };
