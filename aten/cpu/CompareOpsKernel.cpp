@@ -16,7 +16,7 @@ namespace {
 template <typename T, typename F>
 void compare(TensorIteratorBase& iter, const F& f) {
   if constexpr (std::is_same_v<T, Half>) {
-    at::detail::for_each_dense_row(iter, 3, [&f](char** data, int64_t n, uint32_t) {
+    at::detail::for_each_dense_row(iter, 3, [&f](char* const* data, int64_t n, uint32_t) {
       constexpr int64_t kPiece = 512;
       alignas(64) float rows[2][kPiece];
       for (int64_t i = 0; i < n; i += kPiece) {

@@ -182,7 +182,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const auto to_size = static_cast<int64_t>(c10::elementSize(to));
   const auto from_size = static_cast<int64_t>(c10::elementSize(from));
   if (to != from) {
-    return at::detail::for_each_dense_row(iter, 2, [&](char** dense, int64_t n, uint32_t) {
+    return at::detail::for_each_dense_row(iter, 2, [&](char* const* dense, int64_t n, uint32_t) {
       row(dense[0], to_size, dense[1], from_size, n);
     });
   }
@@ -201,9 +201,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
                             strides[3] == to_size && strides[1] != to_size && !fills;
     if (transposed && may_be_crowded && strides[2] % 2048 == 0) {
       const int64_t sizes[] = {to_size, to_size};
-      return at::detail::for_each_dense_row(
-          data, strides, sizes, 1, 2, size0, size1, false,
-          [&](char** dense, int64_t n, uint32_t) { row(dense[0], to_size, dense[1], to_size, n); });
+      return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, false,
+                                            [&](char* const* dense, int64_t n, uint32_t) {
+                                              row(dense[0], to_size, dense[1], to_size, n);
+                                            });
     }
     if (transposed) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);

@@ -45,7 +45,7 @@ OPLOOM_NOINLINE void store_truths(const Mask& mask, bool* target, int64_t count)
   std::copy_n(truths, count, target);
 }
 template <typename T, typename Result>
-OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& result,
+OPLOOM_ALWAYS_INLINE void store_results(char* const* data, int64_t i, const Result& result,
                                         int64_t count) {
   using V = typename Rows<T>::V;
   if constexpr (std::is_same_v<Result, V>) {
@@ -57,8 +57,9 @@ OPLOOM_ALWAYS_INLINE void store_results(char** data, int64_t i, const Result& re
 
 // The loop of `op`, a function of Vec<T>; for 16-bit floats of Vec<float>.
 template <typename T, typename F, typename Store, size_t... I>
-OPLOOM_ALWAYS_INLINE void expression_loop(char** data, int64_t n, uint32_t repeated, const F& op,
-                                          std::index_sequence<I...> inputs, const Store& store) {
+OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t repeated,
+                                          const F& op, std::index_sequence<I...> inputs,
+                                          const Store& store) {
   const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
   repeated >>= F::kOutputs;
   if constexpr (c10::is_reduced_floating_point_v<T>) {
@@ -77,7 +78,7 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char** data, int64_t n, uint32_t repea
 
 // That of `Op<T>`, which is made from the operator's numbers. What gives a mask is stored as bools.
 template <template <typename> class Op, typename T, size_t... I>
-OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, uint32_t repeated,
+OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t repeated,
                                          const Scalar* numbers, std::index_sequence<I...> inputs) {
   using V = typename Rows<T>::V;
   const Op<c10::opmath_type<T>> op(numbers);
@@ -100,7 +101,7 @@ OPLOOM_ALWAYS_INLINE void expression_row(char** data, int64_t n, uint32_t repeat
 }
 
 template <template <typename> class Op, typename T>
-void expression_row(char** data, int64_t n, uint32_t repeated, const Scalar* numbers) {
+void expression_row(char* const* data, int64_t n, uint32_t repeated, const Scalar* numbers) {
   expression_row<Op, T>(data, n, repeated, numbers, std::make_index_sequence<Op<float>::kInputs>{});
 }
 

@@ -46,7 +46,7 @@ struct function_traits<R (C::*)(A...)> : function_traits<R (C::*)(A...) const> {
 // ---- One element at a time ----
 
 template <typename F, size_t... I>
-OPLOOM_ALWAYS_INLINE void dense_row(char** data, int64_t n, F& f, std::index_sequence<I...>) {
+OPLOOM_ALWAYS_INLINE void dense_row(char* const* data, int64_t n, F& f, std::index_sequence<I...>) {
   using Traits = function_traits<F>;
   using R = typename Traits::result_type;
   R* out = reinterpret_cast<R*>(data[0]);
@@ -59,7 +59,7 @@ OPLOOM_ALWAYS_INLINE void dense_row(char** data, int64_t n, F& f, std::index_seq
 template <typename F>
 void cpu_kernel(TensorIteratorBase& iter, F f) {
   constexpr int arity = function_traits<F>::arity;
-  at::detail::for_each_dense_row(iter, arity + 1, [&f](char** data, int64_t n, uint32_t) {
+  at::detail::for_each_dense_row(iter, arity + 1, [&f](char* const* data, int64_t n, uint32_t) {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
   });
 }
@@ -67,7 +67,7 @@ void cpu_kernel(TensorIteratorBase& iter, F f) {
 // ---- A Vec at a time ----
 
 template <typename T, typename F, size_t... I>
-OPLOOM_ALWAYS_INLINE void dense_vec_row(char** data, int64_t n, uint32_t repeated, F& f,
+OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t repeated, F& f,
                                         std::index_sequence<I...>) {
   using R = vec::Rows<T>;
   T* out = reinterpret_cast<T*>(data[0]);
@@ -97,7 +97,7 @@ constexpr int vec_arity() {
 template <typename T, typename F>
 void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
   constexpr int arity = vec_arity<typename vec::Rows<T>::V, F>();
-  const auto row = [&f](char** data, int64_t n, uint32_t repeated) {
+  const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
     dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
   };
   at::detail::for_each_dense_row(iter, arity + 1, row, vec::kReadsRepeated<T, arity>);

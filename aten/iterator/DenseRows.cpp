@@ -278,7 +278,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   const int64_t short_bytes = copies ? kShortRepeatedBytes : kShortRowBytes;
   const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
-  const auto streamed = [&](char** row, int64_t n, uint32_t repeated) {
+  const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kPieceBytes];
     const StreamLoop copy = get_stream_loop();
     char* target = row[0];
@@ -357,7 +357,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
     repeats = !is_converted(k) || piece * iter.element_size(k) >= kRepeatedBytes;
   }
   const RepeatLoop repeat = get_repeat_loop();
-  const auto convert = [&](char** row, int64_t n, uint32_t repeated) {
+  const auto convert = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char buffers[kBytes];
     for (int64_t i = 0; i < n; i += piece) {
       const int64_t count = std::min(piece, n - i);
@@ -375,9 +375,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
         at[k] = buffer;
         buffer += piece * iter.element_size(k);
       }
-      char* given[kMaxOperands];  // which the loop may move
-      std::copy_n(at, operands, given);
-      dense(given, count, repeated);
+      dense(at, count, repeated);
       for (int k = 0; k < outputs; ++k) {
         const OperandInfo& op = as_is.operand(k);
         if (op.store == nullptr) continue;
@@ -388,13 +386,14 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
   for_each_row_of(as_is, sizes, convert, repeats);
 }
 
-// All but small calls.
-OPLOOM_NOINLINE void for_each_large_row(TensorIteratorBase& iter, DenseRowLoop dense,
+// All but small calls after a short cut.
+OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, DenseRowLoop dense,
                                         bool repeats) {
   const int operands = iter.ntensors();
   if (iter.is_dense_row()) {
     char* data[kMaxOperands];
-    iter.get_data_ptrs(data);
+    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
+    if (iter.numel() < GRAIN_SIZE) return dense(data, iter.numel(), /*repeated=*/0);
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
     if (in_place) {
       const auto run = [&](int64_t begin, int64_t end) {
@@ -418,12 +417,10 @@ void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop den
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
                          "the kernel takes ", operands, " operands, got ", iter.ntensors());
   // A small call needs neither the iterator's loops nor other threads.
-  if (iter.is_dense_row() && iter.numel() < GRAIN_SIZE) {
-    char* data[kMaxOperands];
-    iter.get_data_ptrs(data);
-    return dense(data, iter.numel(), /*repeated=*/0);
+  if (char* const* rows = iter.row_ptrs(); rows != nullptr && iter.numel() < GRAIN_SIZE) {
+    return dense(rows, iter.numel(), /*repeated=*/0);
   }
-  for_each_large_row(iter, dense, repeats);
+  for_each_other_row(iter, dense, repeats);
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -31,7 +31,7 @@ namespace at::inline oploom_v1::detail {
 // `repeats` says that it looks at `repeated`.
 inline constexpr int kMaxOperands = 16;  // outputs and inputs
 
-using DenseRowLoop = c10::function_ref<void(char** data, int64_t n, uint32_t repeated)>;
+using DenseRowLoop = c10::function_ref<void(char* const* data, int64_t n, uint32_t repeated)>;
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,
                                    bool stream, DenseRowLoop dense, bool repeats = false);

@@ -156,19 +156,13 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
     return operands_[arg].stride_bytes;
   }
   void* data_ptr(int64_t arg) const {
-    return num_rows_ != 0 ? rows_[arg].data : operands_[arg].data;
+    return num_rows_ != 0 ? row_data_[arg] : operands_[arg].data;
   }
-  // Those of all operands.
-  void get_data_ptrs(char** data) const {
-    if (OPLOOM_LIKELY(num_rows_ != 0)) {
-      for (int arg = 0; arg < num_rows_; ++arg) data[arg] = static_cast<char*>(rows_[arg].data);
-    } else {
-      for (const OperandInfo& op : operands_) *data++ = static_cast<char*>(op.data);
-    }
-  }
+  // Those of all operands, after a short cut; otherwise null.
+  char* const* row_ptrs() const { return num_rows_ != 0 ? row_data_ : nullptr; }
   // The dtype that the kernel sees.
   ScalarType dtype(int64_t arg = 0) const {
-    return num_rows_ != 0 ? rows_[arg].dtype : operands_[arg].target_dtype;
+    return num_rows_ != 0 ? row_dtypes_[arg] : operands_[arg].target_dtype;
   }
   ScalarType input_dtype(int64_t arg = 0) const { return dtype(num_outputs_ + arg); }
   ScalarType common_dtype() const {
@@ -187,7 +181,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   }
 
   const TensorBase& tensor_base(int64_t arg) const {
-    return num_rows_ != 0 ? *rows_[arg].tensor : operands_[arg].tensor();
+    return num_rows_ != 0 ? *row_tensors_[arg] : operands_[arg].tensor();
   }
   const TensorBase& output_base(int64_t i = 0) const { return tensor_base(i); }
   const TensorBase& input_base(int64_t i = 0) const { return tensor_base(num_outputs_ + i); }
@@ -305,6 +299,14 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                           ScalarType static_dtype, bool to_float);
   void set_rows(const TensorBase& out, IntArrayRef sizes, int64_t numel, ScalarType dtype,
                 ScalarType result);
+  void set_row(int k, const TensorBase& tensor, void* data, ScalarType dtype) {
+    row_data_[k] = static_cast<char*>(data);
+    row_tensors_[k] = &tensor;
+    row_dtypes_[k] = dtype;
+  }
+  void add_row(const TensorBase& input, const void* data, ScalarType dtype) {
+    set_row(num_rows_++, input, const_cast<void*>(data), dtype);
+  }
   static void fill_row(char* row, const TensorBase& input, IntArrayRef shape, int64_t numel,
                        ScalarType dtype);
   void need_operands() const {
@@ -357,13 +359,10 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   DimVector perm_;
   SmallVector<OperandInfo, 4> operands_;
   // After a short cut, in place of operands_ until need_operands() makes those.
-  struct Row {
-    const TensorBase* tensor;
-    void* data;
-    ScalarType dtype;
-  };
   static constexpr int kMaxRows = 6;
-  Row rows_[kMaxRows];
+  char* row_data_[kMaxRows];
+  const TensorBase* row_tensors_[kMaxRows];
+  ScalarType row_dtypes_[kMaxRows];
   int num_rows_ = 0;
   TensorBase own_row_;  // the output, where there is nobody to make it
   // Inputs of a short call that were made rows.

@@ -121,7 +121,7 @@ void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRe
 // result is the same as from build(), which every other call takes, and which reports what does not
 // fit.
 //
-// The operands become rows_: an address and a dtype each, which is all that a kernel of dense rows
+// The operands become rows: an address and a dtype each, which is all that a kernel of dense rows
 // reads. What else there is to know of an operand is filled in when somebody asks.
 
 // Everything but the inputs.
@@ -145,7 +145,7 @@ OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, In
     own_row_ = detail::empty_row(sizes, numel, result);
     output = &own_row_;
   }
-  rows_[0] = {output, output->mutable_data_ptr(), result};
+  set_row(0, *output, output->mutable_data_ptr(), result);
   num_rows_ = 1;
 }
 
@@ -170,7 +170,7 @@ OPLOOM_ALWAYS_INLINE bool TensorIteratorBase::build_rows_of(const TensorBase& ou
   const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
   if (out.defined() && !can_be_row(out, {inputs, sizeof...(I)}, sizes, result)) return false;
   set_rows(out, sizes, first.numel(), dtype, result);
-  ((rows_[I + 1] = {inputs[I], const_cast<void*>(inputs[I]->const_data_ptr()), dtype}), ...);
+  (set_row(I + 1, *inputs[I], const_cast<void*>(inputs[I]->const_data_ptr()), dtype), ...);
   num_rows_ = 1 + sizeof...(I);
   return true;
 }
@@ -213,7 +213,7 @@ bool TensorIteratorBase::build_where_rows(const TensorBase& out, const TensorBas
   if (out.defined() && !can_be_row(out, inputs, a.sizes(), dtype)) return false;
   set_rows(out, a.sizes(), a.numel(), dtype, dtype);
   for (const TensorBase* input : inputs) {
-    rows_[num_rows_++] = {input, const_cast<void*>(input->const_data_ptr()), input->scalar_type()};
+    add_row(*input, input->const_data_ptr(), input->scalar_type());
   }
   return true;
 }
@@ -253,12 +253,12 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
   has_short_rows_ = true;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const TensorBase& input = *inputs[k];
-    void* data = const_cast<void*>(input.const_data_ptr());
+    const void* data = input.const_data_ptr();
     if (input.scalar_type() != dtype || input.numel() != numel) {
       fill_row(short_rows_[k], input, shape, numel, dtype);
       data = short_rows_[k];
     }
-    rows_[num_rows_++] = {&input, data, dtype};
+    add_row(input, data, dtype);
   }
   return true;
 }
@@ -266,15 +266,15 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
 void TensorIteratorBase::operands_of_rows() {
   const int rows = std::exchange(num_rows_, 0);
   for (int k = 0; k < rows; ++k) {
-    const Row& row = rows_[k];
+    const TensorBase& tensor = *row_tensors_[k];
     OperandInfo& op = operands_.emplace_back(
-        row.tensor == &own_row_ ? MaybeOwned<TensorBase>::owned(TensorBase(own_row_))
-                                : MaybeOwned<TensorBase>::borrowed(*row.tensor));
+        &tensor == &own_row_ ? MaybeOwned<TensorBase>::owned(TensorBase(own_row_))
+                             : MaybeOwned<TensorBase>::borrowed(tensor));
     op.is_output = k == 0;
     op.is_const = k != 0;
-    op.current_dtype = op.target_dtype = row.dtype;
-    op.data = row.data;
-    if (ndim() > 0) op.stride_bytes.push_back(static_cast<int64_t>(elementSize(row.dtype)));
+    op.current_dtype = op.target_dtype = row_dtypes_[k];
+    op.data = row_data_[k];
+    if (ndim() > 0) op.stride_bytes.push_back(static_cast<int64_t>(elementSize(row_dtypes_[k])));
   }
 }
 
@@ -314,9 +314,8 @@ OPLOOM_NOINLINE bool TensorIteratorBase::try_row_and_number(const TensorBase& ou
   const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
   if (out.defined() && !can_be_row(out, {&a, &b}, a.sizes(), result)) return false;
   set_rows(out, a.sizes(), a.numel(), dtype, result);
-  rows_[1] = {&a, const_cast<void*>(a.const_data_ptr()), dtype};
-  rows_[2] = {&b, const_cast<void*>(b.const_data_ptr()), b.scalar_type()};
-  num_rows_ = 3;
+  add_row(a, a.const_data_ptr(), dtype);
+  add_row(b, b.const_data_ptr(), b.scalar_type());
   operands_of_rows();
   is_dense_row_ = numel_ == 1;
   OperandInfo& number = operands_[2];

@@ -47,7 +47,8 @@ Rounding rounding_of(std::optional<std::string_view> mode) {
 }
 
 // alpha must be of no higher kind than the result.
-void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
+OPLOOM_ALWAYS_INLINE void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
+  if (OPLOOM_LIKELY(alpha.isIntegral(/*includeBool=*/false))) return;
   OPLOOM_CHECK(!alpha.isBoolean() || dtype == kBool, op,
                "(): a bool alpha needs a bool result, got one of dtype ", dtype);
   OPLOOM_CHECK(c10::isFloatingType(dtype) || c10::isComplexType(dtype) || alpha.isIntegral(true),

@@ -27,7 +27,7 @@ class ReducedRows {
     for (int k = 0; k < outputs_; ++k) converted_[k] = iter.dtype(k) == dtype;
   }
 
-  void operator()(expression_row_fn row, char** data, int64_t n, uint32_t repeated,
+  void operator()(expression_row_fn row, char* const* data, int64_t n, uint32_t repeated,
                   const Scalar* numbers) const {
     alignas(64) float buffers[kMaxOperands][kPiece];
     char* pieces[kMaxOperands];
@@ -92,12 +92,12 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
                          "(): no kernel for ", dtype);
   if (by_rows) {
     const ReducedRows convert(iter, dtype);
-    const auto run = [&](char** data, int64_t n, uint32_t repeated) {
+    const auto run = [&](char* const* data, int64_t n, uint32_t repeated) {
       convert(row, data, n, repeated, numbers);
     };
     at::detail::for_each_dense_row(iter, operands, run, repeats);
   } else {
-    const auto run = [&](char** data, int64_t n, uint32_t repeated) {
+    const auto run = [&](char* const* data, int64_t n, uint32_t repeated) {
       row(data, n, repeated, numbers);
     };
     at::detail::for_each_dense_row(iter, operands, run, repeats);

@@ -24,7 +24,7 @@ namespace native {
 
 // `data` points to n elements of each operand, outputs first, or to one that is repeated (see Note
 // [Dense rows]); `numbers` are the operator's numbers in the order of its schema.
-using expression_row_fn = void (*)(char** data, int64_t n, uint32_t repeated,
+using expression_row_fn = void (*)(char* const* data, int64_t n, uint32_t repeated,
                                    const Scalar* numbers);
 
 struct ExpressionKernel {

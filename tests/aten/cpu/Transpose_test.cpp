@@ -139,7 +139,7 @@ __extension__ using Wide = unsigned __int128;  // as large as the largest elemen
 
 // Element i of row k: where it is repeated, of the kRepeatedBytes that there are of it.
 template <typename T>
-T element(char** row, int k, int64_t i, uint32_t repeated) {
+T element(char* const* row, int k, int64_t i, uint32_t repeated) {
   constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
   return reinterpret_cast<const T*>(row[k])[(repeated >> k & 1) != 0 ? i % kElements : i];
 }
@@ -180,7 +180,7 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
     data[0] = memory[0].data();
     at::detail::for_each_dense_row(
         data, strides, sizes, 1, 4, size0, size1, stream,
-        [](char** row, int64_t n, uint32_t repeated) {
+        [](char* const* row, int64_t n, uint32_t repeated) {
           for (int64_t i = 0; i < n; ++i) {
             reinterpret_cast<T*>(row[0])[i] =
                 static_cast<T>(element<T>(row, 1, i, repeated) + element<T>(row, 2, i, repeated) +
@@ -252,7 +252,7 @@ TEST(Transpose, DenseRowsOfManyOperands) {
     strides[kOperands + k] = transposed ? 8 : 8 * size0;
   }
   at::detail::for_each_dense_row(data, strides, sizes, 1, kOperands, size0, size1, false,
-                                 [](char** row, int64_t n, uint32_t) {
+                                 [](char* const* row, int64_t n, uint32_t) {
                                    for (int64_t i = 0; i < n; ++i) {
                                      double sum = 0;
                                      for (int k = 1; k < kOperands; ++k) {

@@ -23,7 +23,7 @@ constexpr int kInputs = 8;
 
 // outputs[k] = (k + 1) * inputs[k] + inputs[7]
 template <typename T>
-void weighted_row(char** data, int64_t n, uint32_t repeated, const Scalar*) {
+void weighted_row(char* const* data, int64_t n, uint32_t repeated, const Scalar*) {
   const auto element = [&](int k, int64_t i) {
     constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
     return reinterpret_cast<const T*>(data[k])[(repeated >> k & 1) != 0 ? i % kElements : i];
