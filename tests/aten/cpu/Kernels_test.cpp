@@ -516,6 +516,24 @@ TEST(InPlace, EveryElementOnce) {
   }
 }
 
+// What lies behind a row is neither read nor written, however little of a vector its end is.
+TEST(Rows, EndsOfEveryLength) {
+  for (const ScalarType dtype :
+       {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}) {
+    for (int64_t n = 1; n <= 130; ++n) {
+      const auto numbers = [&] { return at::randint(0, 5, {n}, kLong); };
+      const Tensor a = numbers(), b = numbers(), memory = at::full({n + 66}, 9, kLong).to(dtype);
+      Tensor product = memory.slice(0, 1, n + 1);
+      at::mul_out(product, a.to(dtype), b.to(dtype));
+      EXPECT_TRUE(at::equal(product, at::mul(a, b).to(dtype))) << dtype << ' ' << n;
+      at::neg_out(product, product);
+      EXPECT_TRUE(at::equal(product, at::mul(a, b).neg().to(dtype))) << dtype << ' ' << n;
+      EXPECT_TRUE(at::equal(memory.slice(0, n + 1), at::full({65}, 9, kLong).to(dtype)))
+          << dtype << ' ' << n;
+    }
+  }
+}
+
 // Whole numbers, so that nothing is rounded: the same as beside a column that was copied for it.
 void expect_same_as_copied(const Tensor& a, const Tensor& column, const Tensor& other) {
   const auto copied = [&](const Tensor& x) { return x.expand(a.sizes()).contiguous(); };
