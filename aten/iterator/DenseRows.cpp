@@ -23,7 +23,8 @@ constexpr int64_t kRows = 256;
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
 // The processor sees long rows alone coming. Where memory is far away, the others are fetched: what
-// is dense beside what is transposed, so many rows ahead, and the next one of small pieces.
+// is dense beside what is transposed, so many rows ahead, the next one of small pieces, and while
+// a block is computed, what will be gathered for the next.
 constexpr int64_t kAhead = 8;
 constexpr int64_t kFetchedPieceBytes = 1024;
 
@@ -94,12 +95,28 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
   }
 }
 
-// The lines of `bytes` bytes, or of each element if they are further apart than lines.
+// Asks for the lines of `bytes` bytes, or of each element if they are further apart than lines, to
+// be brought to the first-level cache (3) or the second (2).
+template <int locality>
 void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
   const int64_t step = std::max(stride, kLineBytes);
   for (int64_t i = 0; i < bytes; i += step) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + i));
+    __builtin_prefetch(reinterpret_cast<const void*>(from + i), 0, locality);
   }
+}
+
+// What is computed at once: n elements from i on, of `rows` rows from j on.
+struct Part {
+  int64_t i, n, j, rows;
+};
+
+// Share r of `shares` of a transposed operand's next part. Out of line, since the loop over rows
+// without such operands is slower with it inside (measured).
+OPLOOM_NOINLINE void fetch_columns(const char* data, int64_t inner, int64_t outer, int64_t size,
+                                   const Part& next, int64_t r, int64_t shares) {
+  const uintptr_t from = reinterpret_cast<uintptr_t>(data) + next.i * inner + next.j * outer;
+  for (; r < next.n; r += shares) fetch<2>(from + r * inner, next.rows * size, kLineBytes);
+  asm volatile("");  // a function that does nothing but ask would not be called
 }
 
 enum class Mode : uint8_t { Dense, Repeated, Strided, Columns };
@@ -160,16 +177,25 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       for (int k = outputs; k < operands; ++k) {
         if (mode[k] == Mode::Columns) transpose(k, i, j, n, rows);
       }
+      // Behind the last part of a block comes the first one of the next block.
+      Part next = {i + width, std::min(width, size0 - i - width), j, rows};
+      if (next.n <= 0) {
+        next = {0, std::min(width, size0), j + block, std::min(block, size1 - j - block)};
+      }
       for (int64_t r = 0; r < rows; ++r) {
+        for (int k = outputs; stream && gathered && k < operands; ++k) {
+          if (mode[k] != Mode::Columns) continue;
+          fetch_columns(data[k], strides[k], outer[k], sizes[k], next, r, rows);
+        }
         for (int k = 0; k < operands; ++k) {
           char* place = data[k] + i * strides[k] + (j + r) * outer[k];
           row[k] = mode[k] == Mode::Dense ? place : buffer[k];
           if (stream && mode[k] != Mode::Columns && k >= outputs) {
             // Behind the last row comes the first one of the next piece.
-            int64_t next = width * strides[k];
+            int64_t ahead = width * strides[k];
             if (columns)
-              next = kAhead * outer[k] + (r + kAhead < rows ? 0 : next - rows * outer[k]);
-            fetch(reinterpret_cast<uintptr_t>(place) + next, n * strides[k], strides[k]);
+              ahead = kAhead * outer[k] + (r + kAhead < rows ? 0 : ahead - rows * outer[k]);
+            fetch<3>(reinterpret_cast<uintptr_t>(place) + ahead, n * strides[k], strides[k]);
           }
           if (mode[k] == Mode::Columns) row[k] += r * pitch;
           if (mode[k] == Mode::Strided && k >= outputs) {
@@ -218,12 +244,8 @@ void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* s
       step[k] = kRepeatedBytes;
     }
     for (int64_t r = 0; r < rows; ++r) {
-      char* row[kMaxOperands];  // which the loop may move
-      for (int k = 0; k < operands; ++k) {
-        row[k] = place[k];
-        place[k] += step[k];
-      }
-      dense(row, size0, repeated);
+      dense(place, size0, repeated);
+      for (int k = 0; k < operands; ++k) place[k] += step[k];
     }
   }
 }
