@@ -4,6 +4,7 @@
 
 #include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
+#include <aten/cpu/FarRows.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/Walker.h>
 #include <aten/stubs/ReduceOps.h>
@@ -29,13 +30,14 @@ inline namespace CPU_CAPABILITY {
 //   Elem, Acc                   what it works on; the state of a reduction
 //   kLongest                    elements that chunk() takes where they lie
 //   Acc identity()
-//   Acc chunk(const Elem*, n)   reduces n >= 1 elements that lie side by side
+//   Acc chunk(const Elem*, n, far)   reduces n >= 1 elements that lie side by side; `far`: in an
+//     input that is_far()
 //   Acc combine(Acc, Acc)
 //   struct Columns              the states of up to kColumns neighbouring outputs, with
 //     add(const Elem* const* rows, nrows, n) (the first call), get(j), across(j, n), the state of
 //     n of them from j on together, and merge(const Columns&, offset, n), which adds states from
 //     `offset` on to the first n; what is behind the states of a Columns may hold anything;
-//     add_periods(const Elem*, n, width), if there is one, takes rows without gaps as one
+//     add_periods(const Elem*, n, width, far), if there is one, takes rows without gaps as one
 //   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
@@ -55,6 +57,11 @@ inline constexpr int64_t kJoined = 128;
 inline constexpr int64_t kShortRow = kColumns / 4;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;
+
+// Whether a tensor is larger than a cache.
+inline bool is_far(const TensorBase& tensor) {
+  return tensor.numel() * static_cast<int64_t>(tensor.itemsize()) >= at::detail::kStreamedBytes;
+}
 
 // Puts the shortest strides first, merges neighbours.
 inline void simplify(WalkDims& dims) {
@@ -157,12 +164,13 @@ struct Reduction {
   size_t columns_size;
   int64_t longest;
   void (*identity)(ReduceState& state);
-  void (*chunk)(const void* elements, int64_t n, ReduceState& state);
+  void (*chunk)(const void* elements, int64_t n, bool far, ReduceState& state);
   // b becomes the state of a's and b's elements together.
   void (*combine)(const ReduceState& a, ReduceState& b);
   void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n);
   // Of rows of `width` elements without gaps between them, n elements in all; null for some.
-  void (*columns_add_periods)(void* columns, const void* elements, int64_t n, int64_t width);
+  void (*columns_add_periods)(void* columns, const void* elements, int64_t n, int64_t width,
+                              bool far);
   // The first n of b become the states of theirs and a's from `offset` on.
   void (*columns_merge)(const void* a, int64_t offset, void* b, int64_t n);
   // The state of n neighbouring columns from j on together.
@@ -177,6 +185,8 @@ struct Reduction {
   // The input is Elem already and is used where it lies.
   bool direct;
   double parameter;
+  // Set by reduce().
+  bool far;
 };
 
 // What belongs to the operation alone, whatever is made of its states.
@@ -192,8 +202,8 @@ Reduction make_operation() {
   r.columns_size = sizeof(Columns);
   r.longest = Op::kLongest;
   r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
-  r.chunk = [](const void* elements, int64_t n, ReduceState& state) {
-    new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n));
+  r.chunk = [](const void* elements, int64_t n, bool far, ReduceState& state) {
+    new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n, far));
   };
   r.combine = [](const ReduceState& a, ReduceState& b) {
     new (&b) Acc(Op::combine(reinterpret_cast<const Acc&>(a), reinterpret_cast<const Acc&>(b)));
@@ -201,9 +211,11 @@ Reduction make_operation() {
   r.columns_add = [](void* columns, const void* const* rows, int64_t nrows, int64_t n) {
     static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n);
   };
-  if constexpr (requires(Columns c, const Elem* p) { c.add_periods(p, 1, 1); }) {
-    r.columns_add_periods = [](void* columns, const void* elements, int64_t n, int64_t width) {
-      static_cast<Columns*>(columns)->add_periods(static_cast<const Elem*>(elements), n, width);
+  if constexpr (requires(Columns c, const Elem* p) { c.add_periods(p, 1, 1, true); }) {
+    r.columns_add_periods = [](void* columns, const void* elements, int64_t n, int64_t width,
+                               bool far) {
+      static_cast<Columns*>(columns)->add_periods(static_cast<const Elem*>(elements), n, width,
+                                                  far);
     };
   }
   r.columns_merge = [](const void* a, int64_t offset, void* b, int64_t n) {
@@ -318,6 +330,11 @@ inline bool is_dense(const Reduction& r, int64_t stride) {
   return r.direct && stride == static_cast<int64_t>(r.elem_size);
 }
 
+// Elements that become wider ones, and lie no further apart than those will.
+inline bool has_narrow_rows(const Reduction& r, int64_t stride) {
+  return !is_dense(r, stride) && stride <= static_cast<int64_t>(r.elem_size);
+}
+
 // The state of one output whose first element is at `in`, part by part.
 inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduced, int64_t count,
                                        const char* in) {
@@ -332,7 +349,7 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
   Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
   int64_t filled = 0;
   const auto push = [&](const void* elements, int64_t n) {
-    r.chunk(elements, n, state);
+    r.chunk(elements, n, r.far, state);
     cascade.push(state);
   };
   for (int64_t done = 0; done < count; done += row, walker.next()) {
@@ -367,7 +384,7 @@ inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64
     return reduce_parts_of_one(r, reduced, count, in);
   }
   ReduceState state;
-  r.chunk(in, count, state);
+  r.chunk(in, count, r.far, state);
   return state;
 }
 
@@ -386,8 +403,9 @@ class ColumnsReduction {
   // The greatest number of outputs. Four rows, and four that are fetched ahead, are to stay in
   // the first-level cache; so is the buffer of columns that are gathered or converted.
   static int64_t limit(const Reduction& r, int64_t stride) {
-    if (!is_dense(r, stride)) return kShortRow;
-    return std::min(kColumns, 4096 / static_cast<int64_t>(r.elem_size));
+    const auto size = static_cast<int64_t>(r.elem_size);
+    if (is_dense(r, stride)) return std::min(kColumns, 4096 / size);
+    return has_narrow_rows(r, stride) ? std::min(kColumns, 2048 / size) : kShortRow;
   }
 
   // The states of `width` outputs, the first element of the first of which is at `in`.
@@ -399,7 +417,7 @@ class ColumnsReduction {
       if (r_.columns_add_periods != nullptr && in_place_ && width <= 8 &&
           (width & (width - 1)) == 0 && rows.size == count && count * width <= r_.longest) {
         cascade_.start(width);
-        r_.columns_add_periods(cascade_.next(), in, count * width, width);
+        r_.columns_add_periods(cascade_.next(), in, count * width, width, r_.far);
         return cascade_.next();
       }
       const int64_t most = std::min(kJoined / width, rows.size / 2);
@@ -432,6 +450,9 @@ class ColumnsReduction {
         rows[i] = in + walker.in;
         if (!in_place_) {
           char* row = buffer_.get() + i * width * elem_size_;
+          if (has_narrow_rows(r_, stride_)) {
+            fetch(in + walker.in, kRows * reduced[0].in, width * stride_);
+          }
           r_.load(in + walker.in, stride_, width, row, r_.parameter);
           rows[i] = row;
         }
@@ -608,8 +629,8 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
   }
 }
 
-inline void reduce(const Reduction& r, const TensorBase& result, const TensorBase& self,
-                   DimMask mask) {
+inline void reduce(Reduction r, const TensorBase& result, const TensorBase& self, DimMask mask) {
+  r.far = is_far(self);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
   const ReducePlan plan(result, self, mask,

@@ -317,14 +317,15 @@ class RowGroup {
   uintptr_t ahead_;
 };
 
-// Bytes that who goes over a chunk of as many again has fetched ahead: memory would rest otherwise.
-inline constexpr int64_t kFarAhead = 16384;
-// What others have: extremes, which take more instructions, are 5 % faster with twice as many.
+// Bytes ahead of which a reduction by F fetches what it reads. Of what is `far`, not in the cache:
+// the processor stops at the end of a page by itself, and a sum of 64 MB took a tenth longer;
+// extremes, which take more instructions, are 5 % faster with twice as many. What the third-level
+// cache holds comes a third slower when it is asked for so early.
 template <typename F>
-inline constexpr int64_t kAhead = requires {
-  typename F::Plain;
+constexpr int64_t ahead_of(bool far) {
+  constexpr bool kIsExtreme = requires { typename F::Plain; };
+  return !far ? 512 : kIsExtreme ? 8192 : 4096;
 }
-? 8192 : 4096;
 
 // Numbers that are reduced side by side; it is fixed, so that the order is the same for every
 // instruction set.
@@ -333,8 +334,7 @@ inline constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
 
 // F over the blocks of kWide elements, of what `map` makes of them as T, that end before n; there
 // must be one. Moves i behind them.
-// What comes `ahead` bytes later is fetched: the processor stops at the end of a page by itself,
-// and a sum of 64 MB took a tenth longer.
+// What comes `ahead` bytes later is fetched.
 template <typename F, typename T, typename In, typename Map>
 OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, const Map& map,
                                         int64_t ahead) {
@@ -365,7 +365,7 @@ OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, cons
 
 // Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
 template <typename F, typename T, typename In, typename Map = Identity>
-T reduce_chunk(const In* p, int64_t n, const Map& map = {}, int64_t ahead = kAhead<F>) {
+T reduce_chunk(const In* p, int64_t n, int64_t ahead, const Map& map = {}) {
   constexpr int64_t kNarrow = kWide<T> / 8;
   int64_t i = 0;
   const auto one = [&](int64_t j) { return map(static_cast<T>(p[j])); };
@@ -393,11 +393,11 @@ T reduce_chunk(const In* p, int64_t n, const Map& map = {}, int64_t ahead = kAhe
 
 // The sums of the elements of every `period`, a power of two up to 16, of which n is a multiple.
 template <typename T, typename In>
-OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, T* sums) {
+OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, int64_t ahead, T* sums) {
   alignas(64) T acc[kWide<T>];
   int64_t i = 0, width = kWide<T>;
   if (n >= width) {
-    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), kAhead<Add>);
+    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
     std::memcpy(acc, total.value, sizeof acc);
   } else {
     width = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));

@@ -158,6 +158,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   };
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
+  const int64_t ahead = ahead_of<F>(is_far(self));
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   auto search = [&](const char* row, int64_t begin, int64_t end) {
     alignas(64) T buffer[kChunk];
@@ -174,7 +175,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     for (int64_t i = begin; i < end; last = i, i += most) {
       const int64_t n = std::min(most, end - i);
       p = chunk(i, n);
-      const T extreme = reduce_chunk<F, T>(p, n, Identity(), kFarAhead);
+      const T extreme = reduce_chunk<F, T>(p, n, ahead);
       if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
     const int64_t n = std::min(most, end - best.index);

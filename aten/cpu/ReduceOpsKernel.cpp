@@ -24,13 +24,14 @@ struct SimpleOp {
   using Part = std::conditional_t<kInParts, real_part_t<T>, T>;
   using PartIn = std::conditional_t<kInParts, Part, In>;
   static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
-  static T chunk(const In* p, int64_t n) {
+  static T chunk(const In* p, int64_t n, bool far) {
+    const int64_t ahead = ahead_of<F>(far);
     if constexpr (kInParts) {
       Part parts[kParts];
-      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, parts);
+      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, ahead, parts);
       return {parts[0], parts[1]};
     } else {
-      return reduce_chunk<F, T>(p, n, Map());
+      return reduce_chunk<F, T>(p, n, ahead, Map());
     }
   }
   static T combine(T a, T b) { return F::apply(a, b); }
@@ -40,9 +41,10 @@ struct SimpleOp {
     static constexpr int kTogether = 4;
     alignas(T) Part acc[kColumns * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
-    void add_periods(const In* elements, int64_t n, int64_t width) requires(
+    void add_periods(const In* elements, int64_t n, int64_t width, bool far) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
-      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, acc);
+      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts,
+                  ahead_of<F>(far), acc);
     }
     void add(const In* const* elements, int64_t nrows, int64_t n) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
@@ -89,7 +91,9 @@ struct SimpleOp {
     }
     const T* states() const { return reinterpret_cast<const T*>(acc); }
     T get(int64_t j) const { return states()[j]; }
-    T across(int64_t j, int64_t n) const { return SimpleOp<F, T>::chunk(states() + j, n); }
+    T across(int64_t j, int64_t n) const {
+      return SimpleOp<F, T>::chunk(states() + j, n, /*far=*/false);
+    }
   };
 };
 
@@ -285,18 +289,19 @@ struct VarOp {
     T squares;
     int64_t count;
   };
-  // It is gone over twice, and is to stay in the first-level cache, where the next one is fetched.
-  static constexpr int64_t kLongest = kFarAhead / sizeof(T);
+  // It is gone over twice, and is to stay in the first-level cache; meanwhile the next one is
+  // fetched, since memory would rest otherwise.
+  static constexpr int64_t kBytes = 16384, kLongest = kBytes / sizeof(T);
   static Acc identity() { return {T(0), T(0), 0}; }
 
-  static Acc chunk(const T* p, int64_t n) {
-    T mean = reduce_chunk<Add, T>(p, n, Identity(), kFarAhead) / static_cast<T>(n);
+  static Acc chunk(const T* p, int64_t n, bool) {
+    T mean = reduce_chunk<Add, T>(p, n, kBytes) / static_cast<T>(n);
     const auto distance = [&mean](auto x) { return x - decltype(x)(mean); };
     const auto squared = [&](auto x) { return distance(x) * distance(x); };
-    T squares = reduce_chunk<Add, T>(p, n, squared, kFarAhead);
+    T squares = reduce_chunk<Add, T>(p, n, kBytes, squared);
     if (is_rough<T>(mean, squares / static_cast<T>(n), n)) {
-      mean += reduce_chunk<Add, T>(p, n, distance) / static_cast<T>(n);
-      squares = reduce_chunk<Add, T>(p, n, squared);
+      mean += reduce_chunk<Add, T>(p, n, kBytes, distance) / static_cast<T>(n);
+      squares = reduce_chunk<Add, T>(p, n, kBytes, squared);
     }
     return {mean, squares, n};
   }
