@@ -58,7 +58,7 @@ inline constexpr int64_t kShortRow = kColumns / 4;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;
 
-// Whether a tensor is larger than a cache.
+// Whether a tensor is so large that it is taken to come from memory, not from a cache.
 inline bool is_far(const TensorBase& tensor) {
   return tensor.numel() * static_cast<int64_t>(tensor.itemsize()) >= at::detail::kStreamedBytes;
 }
@@ -401,7 +401,8 @@ class ColumnsReduction {
         buffer_(in_place_ ? nullptr : new char[kRows * limit(r, stride) * elem_size_]) {}
 
   // The greatest number of outputs. Four rows, and four that are fetched ahead, are to stay in
-  // the first-level cache; so is the buffer of columns that are gathered or converted.
+  // the first-level cache; so is the buffer of columns that are gathered. That of dense rows which
+  // are converted is as large as such a cache: longer runs of memory are worth more.
   static int64_t limit(const Reduction& r, int64_t stride) {
     const auto size = static_cast<int64_t>(r.elem_size);
     if (is_dense(r, stride)) return std::min(kColumns, 4096 / size);
@@ -444,15 +445,14 @@ class ColumnsReduction {
     cascade.start(width);
     Walker walker(reduced.data(), reduced.size(), 0);
     const void* rows[kRows];
+    const bool narrow = has_narrow_rows(r_, stride_);
     for (int64_t done = 0; done < count; done += kRows) {
       const int64_t n = std::min(count - done, kRows);
       for (int64_t i = 0; i < n; ++i, walker.next()) {
         rows[i] = in + walker.in;
         if (!in_place_) {
           char* row = buffer_.get() + i * width * elem_size_;
-          if (has_narrow_rows(r_, stride_)) {
-            fetch(in + walker.in, kRows * reduced[0].in, width * stride_);
-          }
+          if (narrow) fetch(in + walker.in, kRows * reduced[0].in, width * stride_);
           r_.load(in + walker.in, stride_, width, row, r_.parameter);
           rows[i] = row;
         }

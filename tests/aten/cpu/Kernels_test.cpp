@@ -516,7 +516,7 @@ TEST(InPlace, EveryElementOnce) {
   }
 }
 
-// What lies behind a row is neither read nor written, however little of a vector its end is.
+// What lies behind a row is left as it is, however little of a vector its end is.
 TEST(Rows, EndsOfEveryLength) {
   for (const ScalarType dtype :
        {kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexFloat}) {
