@@ -98,44 +98,76 @@ OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T*
   }
 }
 
-// The sums stay in registers. The rows of b are next to each other in memory.
-template <int R, int C, typename T>
+#if defined(CPU_CAPABILITY_AVX512)
+// Half a vector, for which a processor that computes 512 bits in two parts takes half the time.
+class HalfVec {
+ public:
+  static constexpr int size() { return 8; }
+  HalfVec() = default;
+  explicit HalfVec(float x) : line_(_mm256_set1_ps(x)) {}
+  // All that is ever wanted is all of it.
+  static HalfVec loadu(const float* from, int64_t = size()) {
+    return HalfVec(_mm256_loadu_ps(from));
+  }
+  void storeu(float* to, int64_t = size()) const { _mm256_storeu_ps(to, line_); }
+  friend HalfVec fmadd(HalfVec a, HalfVec b, HalfVec c) {
+    return HalfVec(_mm256_fmadd_ps(a.line_, b.line_, c.line_));
+  }
+
+ private:
+  explicit HalfVec(__m256 line) : line_(line) {}
+  __m256 line_;
+};
+template <typename T>
+constexpr bool kHasHalves = std::is_same_v<T, float>;
+#else
+using HalfVec = void;
+template <typename T>
+constexpr bool kHasHalves = false;
+#endif
+
+// The sums stay in registers. The rows of b are next to each other in memory. Of the last vector in
+// a row, E is what is computed: a whole one, or a half where no more is wanted.
+template <int R, int C, typename T, typename E = Vec<T>>
 void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
   using V = Vec<T>;
   constexpr int kLast = (C - 1) * V::size();
-  if constexpr (V::size() == 1) last = 1;
+  if constexpr (E::size() == 1) last = 1;
   // alpha and beta are read where they are needed, so that no register holds them meanwhile.
   Operands<T> o = operands;
   for (int64_t row = 0; row < count * R; row += R) {
-    V sums[R][C];
+    std::array<std::array<V, C - 1>, R> sums;
+    std::array<E, R> ends;
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 16
-      for (int s = 0; s < C; ++s) sums[r][s] = V(T(0));
+      for (int s = 0; s < C - 1; ++s) sums[r][s] = V(T(0));
+      ends[r] = E(T(0));
     }
     const T* a = o.a;
     const T* b = o.b;
     for (int64_t p = 0; p < o.k; ++p, a += o.a_column, b += o.ldb) {
-      V line[C];
+      std::array<V, C - 1> line;
 #pragma GCC unroll 16
       for (int s = 0; s < C - 1; ++s) line[s] = V::loadu(b + s * V::size());
-      line[C - 1] = V::loadu(b + kLast, last);
+      const E end = E::loadu(b + kLast, last);
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
-        const V factor(a[r * o.a_row]);
+        const T factor = a[r * o.a_row];
 #pragma GCC unroll 16
-        for (int s = 0; s < C; ++s) sums[r][s] = fmadd(factor, line[s], sums[r][s]);
+        for (int s = 0; s < C - 1; ++s) sums[r][s] = fmadd(V(factor), line[s], sums[r][s]);
+        ends[r] = fmadd(E(factor), end, ends[r]);
       }
     }
     const bool plain = operands.alpha == T(1) && operands.beta == T(0);
     alignas(64) T kept[R * C * V::size()];
     T* c = plain ? o.c : kept;
-    const int64_t ldc = plain ? o.ldc : C * V::size(), end = plain ? last : V::size();
+    const int64_t ldc = plain ? o.ldc : C * V::size(), end = plain ? last : int64_t{E::size()};
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r, c += ldc) {
 #pragma GCC unroll 16
       for (int s = 0; s < C - 1; ++s) sums[r][s].storeu(c + s * V::size());
-      end == V::size() ? sums[r][C - 1].storeu(c + kLast) : sums[r][C - 1].storeu(c + kLast, end);
+      end == E::size() ? ends[r].storeu(c + kLast) : ends[r].storeu(c + kLast, end);
     }
     if (!plain) scale_and_add(operands, kept, row, R, C, last);
     o.a += R * o.a_row;
@@ -245,6 +277,27 @@ constexpr std::array<std::array<Blocks<T>, kTall>, kWide> all_blocks(
 template <typename T>
 constexpr auto kBlocks = all_blocks<T>(std::make_integer_sequence<int, kWide>{});
 
+// Blocks of the full height and half a vector at the end of each row, by the number of vectors less
+// one.
+template <typename T>
+constexpr std::array<Blocks<T>, 2> half_blocks() {
+  if constexpr (kHasHalves<T>) {
+    return {&blocks<kRows, 1, T, HalfVec>, &blocks<kRows, 2, T, HalfVec>};
+  } else {
+    return {};
+  }
+}
+
+// Null if there are none.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Blocks<T> blocks_for(int64_t rows, int64_t vectors, int64_t last) {
+  if (kHasHalves<T> && rows == kRows && vectors <= 2 && last == Vec<T>::size() / 2) {
+    constexpr auto kHalves = half_blocks<T>();
+    return kHalves[vectors - 1];
+  }
+  return kBlocks<T>[vectors - 1][rows - 1];
+}
+
 // All columns of R rows of c.
 template <int R, typename T>
 void dots_of_rows(Operands<T> o, int64_t n) {
@@ -335,9 +388,8 @@ OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t most) {
 // As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o behind the last.
 template <typename T>
 void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
-  const auto& of_rows = kBlocks<T>[vectors - 1];
   const auto take = [&](int64_t rows, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    of_rows[rows - 1](o, last, count);
+    blocks_for<T>(rows, vectors, last)(o, last, count);
     o.skip_rows(count * rows);
     m -= count * rows;
   };
@@ -562,7 +614,7 @@ bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
   if (g.m * g.n * g.k <= kSide * kSide * kSide) {
     // A single block is soon done.
     const bool is_one = g.m <= kTall && g.n <= Vec<T>::size() && g.b_column == 1;
-    const Blocks<T> block = is_one ? kBlocks<T>[0][g.m - 1] : nullptr;
+    const Blocks<T> block = is_one ? blocks_for<T>(g.m, 1, g.n) : nullptr;
     block ? block(operands_of(g, alpha, beta), g.n, 1) : small_product(g, alpha, beta);
     return true;
   }
