@@ -18,17 +18,6 @@ constinit thread_local const TensorImpl* spare_input OPLOOM_TLS_INITIAL_EXEC = n
 
 namespace {
 
-OPLOOM_ALWAYS_INLINE TensorBase::ImplPtr make_impl(size_t nbytes, ScalarType dtype,
-                                                   DeviceType device, Allocator* allocator) {
-  Storage storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true);
-  return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
-      std::move(storage), DispatchKeySet(c10::backend_key(device, Layout::Strided)), dtype);
-}
-
-OPLOOM_ALWAYS_INLINE TensorBase::ImplPtr make_cpu_impl(size_t nbytes, ScalarType dtype) {
-  return make_impl(nbytes, dtype, DeviceType::CPU, c10::GetAllocator(DeviceType::CPU));
-}
-
 OPLOOM_NOINLINE TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions& options) {
   OPLOOM_CHECK_NOT_IMPLEMENTED(options.layout() == Layout::Strided,
                                "empty(): expected the layout strided, got ", options.layout());
@@ -40,7 +29,9 @@ OPLOOM_NOINLINE TensorBase::ImplPtr make_impl(size_t nbytes, const TensorOptions
   OPLOOM_CHECK(allocator != nullptr, "empty(): there is no allocator for the device ", device,
                "; register one with c10::SetAllocator");
   const c10::DeviceGuard guard(device);
-  return make_impl(nbytes, options.dtype(), device.type(), allocator);
+  return c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      Storage(Storage::use_byte_size_t(), nbytes, allocator, /*resizable=*/true),
+      DispatchKeySet(c10::backend_key(device.type(), Layout::Strided)), options.dtype());
 }
 
 struct Extent {
@@ -69,23 +60,26 @@ OPLOOM_ALWAYS_INLINE Extent extent_of(IntArrayRef sizes, ScalarType dtype) {
   return {static_cast<size_t>(bytes), numel};
 }
 
-OPLOOM_ALWAYS_INLINE TensorBase empty_plain(IntArrayRef sizes, ScalarType dtype) {
-  const Extent extent = extent_of(sizes, dtype);
-  auto impl = make_cpu_impl(extent.nbytes, dtype);
-  impl->set_sizes_contiguous(sizes, extent.numel);
-  return TensorBase(std::move(impl));
+OPLOOM_ALWAYS_INLINE TensorBase make_plain(IntArrayRef sizes, Extent extent, ScalarType dtype) {
+  constexpr DispatchKeySet kKeys(c10::backend_key(DeviceType::CPU, Layout::Strided));
+  return TensorBase(c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      Storage(Storage::use_byte_size_t(), extent.nbytes, c10::GetAllocator(DeviceType::CPU),
+              /*resizable=*/true),
+      kKeys, dtype, sizes, extent.numel));
 }
 
 }  // namespace
 
-TensorBase empty_cpu(IntArrayRef sizes, ScalarType dtype) { return empty_plain(sizes, dtype); }
+TensorBase empty_cpu(IntArrayRef sizes, ScalarType dtype) {
+  return make_plain(sizes, extent_of(sizes, dtype), dtype);
+}
 
 TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
   const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
   const bool restrides = format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve;
   const bool plain =
       options.device().is_cpu() && options.layout() == Layout::Strided && !options.pinned_memory();
-  if (OPLOOM_LIKELY(plain && !restrides)) return empty_plain(sizes, options.dtype());
+  if (OPLOOM_LIKELY(plain && !restrides)) return empty_cpu(sizes, options.dtype());
   const Extent extent = extent_of(sizes, options.dtype());
   auto impl = make_impl(extent.nbytes, options);
   impl->set_sizes_contiguous(sizes, extent.numel);
@@ -94,9 +88,7 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
 }
 
 TensorBase empty_row(IntArrayRef sizes, int64_t numel, ScalarType dtype) {
-  auto impl = make_cpu_impl(static_cast<size_t>(numel) * c10::elementSize(dtype), dtype);
-  impl->set_sizes_contiguous(sizes, numel);
-  return TensorBase(std::move(impl));
+  return make_plain(sizes, {static_cast<size_t>(numel) * c10::elementSize(dtype), numel}, dtype);
 }
 
 TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options) {

@@ -264,7 +264,7 @@ ScalarType TensorIteratorBase::compute_common_dtype() const {
   native::ResultTypeState state;
   for (const OperandInfo& op : operands_) {
     if (op.is_output || op.keeps_dtype) continue;
-    state = native::update_result_type_state(op.tensor(), state);
+    native::update_result_type_state(op.tensor(), state);
   }
   return native::result_type(state);
 }

@@ -237,9 +237,7 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
   for (const int64_t size : shape) numel *= size;
   if (promotes) {
     native::ResultTypeState state;
-    for (const TensorBase* input : inputs) {
-      state = native::update_result_type_state(*input, state);
-    }
+    for (const TensorBase* input : inputs) native::update_result_type_state(*input, state);
     dtype = native::result_type(state);
   }
   if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) {

@@ -30,24 +30,20 @@ ScalarType type_of_number(ScalarType type) {
 
 }  // namespace
 
-ResultTypeState update_result_type_state(const TensorBase& tensor, const ResultTypeState& state) {
-  if (!tensor.defined()) return state;
-  ResultTypeState result = state;
-  ScalarType type = tensor.scalar_type();
+void update_result_type_state(const TensorBase& tensor, ResultTypeState& state) {
+  if (!tensor.defined()) return;
+  const ScalarType type = tensor.scalar_type();
   if (tensor.dim() > 0) {
-    result.dim_result = promote_if_both(result.dim_result, type);
+    state.dim_result = promote_if_both(state.dim_result, type);
   } else if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
-    result.wrapped_result = promote_if_both(result.wrapped_result, type_of_number(type));
+    state.wrapped_result = promote_if_both(state.wrapped_result, type_of_number(type));
   } else {
-    result.zero_result = promote_if_both(result.zero_result, type);
+    state.zero_result = promote_if_both(state.zero_result, type);
   }
-  return result;
 }
 
-ResultTypeState update_result_type_state(const Scalar& number, const ResultTypeState& state) {
-  ResultTypeState result = state;
-  result.wrapped_result = promote_if_both(result.wrapped_result, type_of_number(number.type()));
-  return result;
+void update_result_type_state(const Scalar& number, ResultTypeState& state) {
+  state.wrapped_result = promote_if_both(state.wrapped_result, type_of_number(number.type()));
 }
 
 ScalarType result_type(const ResultTypeState& state) {

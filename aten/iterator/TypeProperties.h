@@ -17,20 +17,17 @@ struct ResultTypeState {
   ScalarType wrapped_result = ScalarType::Undefined;
 };
 
-OPLOOM_API ResultTypeState update_result_type_state(const TensorBase& tensor,
-                                                    const ResultTypeState& state);
-OPLOOM_API ResultTypeState update_result_type_state(const Scalar& number,
-                                                    const ResultTypeState& state);
+OPLOOM_API void update_result_type_state(const TensorBase& tensor, ResultTypeState& state);
+OPLOOM_API void update_result_type_state(const Scalar& number, ResultTypeState& state);
 OPLOOM_API ScalarType result_type(const ResultTypeState& state);
 
-inline ScalarType result_type(const TensorBase& a, const TensorBase& b) {
-  return result_type(update_result_type_state(b, update_result_type_state(a, {})));
-}
-inline ScalarType result_type(const TensorBase& a, const Scalar& b) {
-  return result_type(update_result_type_state(b, update_result_type_state(a, {})));
-}
-inline ScalarType result_type(const Scalar& a, const Scalar& b) {
-  return result_type(update_result_type_state(b, update_result_type_state(a, {})));
+// Of tensors and numbers.
+template <typename A, typename B>
+ScalarType result_type(const A& a, const B& b) {
+  ResultTypeState state;
+  update_result_type_state(a, state);
+  update_result_type_state(b, state);
+  return result_type(state);
 }
 
 }  // namespace at::inline oploom_v1::native

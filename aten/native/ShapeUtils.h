@@ -50,8 +50,7 @@ inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef 
 // A contiguous tensor as one of other sizes, but as many elements.
 inline Tensor contiguous_alias(const TensorBase& self, IntArrayRef sizes) {
   auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
-      Storage(self.storage()), self.key_set(), self.scalar_type());
-  impl->set_sizes_contiguous(sizes, self.numel());
+      Storage(self.storage()), self.key_set(), self.scalar_type(), sizes, self.numel());
   impl->set_storage_offset(self.storage_offset());
   return Tensor(std::move(impl));
 }

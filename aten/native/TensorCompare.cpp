@@ -75,11 +75,12 @@ OPLOOM_META_FUNC(clamp)
   OPLOOM_CHECK(min.has_value() || max.has_value(),
                "clamp(): at least one of min and max must be given");
   check_real("clamp", self);
-  native::ResultTypeState state = native::update_result_type_state(self, {});
+  native::ResultTypeState state;
+  native::update_result_type_state(self, state);
   for (const std::optional<Scalar>* bound : {&min, &max}) {
     if (!bound->has_value()) continue;
     check_real_bound("clamp", **bound);
-    state = native::update_result_type_state(**bound, state);
+    native::update_result_type_state(**bound, state);
   }
   const ScalarType dtype = native::result_type(state);
   check_inplace("clamp", maybe_get_output(), self, dtype);

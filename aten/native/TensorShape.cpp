@@ -183,12 +183,10 @@ struct Geometry {
   }
   void erase(int64_t dim) { dims.erase(static_cast<size_t>(dim)); }
 
-  Tensor alias_of(const Tensor& self) const { return make_alias(self, sizes(), strides(), offset); }
+  Tensor alias_of(const Tensor& self) const { return alias_of(self, self.scalar_type()); }
   Tensor alias_of(const Tensor& self, ScalarType dtype) const {
-    auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(Storage(self.storage()),
-                                                                     self.key_set(), dtype);
-    impl->set_sizes_and_strides(sizes(), strides(), offset);
-    return Tensor(std::move(impl));
+    return Tensor(c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+        Storage(self.storage()), self.key_set(), dtype, dims, offset));
   }
   Tensor& assign_to(Tensor& self) const {
     self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes(), strides(), offset);

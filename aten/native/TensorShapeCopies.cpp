@@ -38,7 +38,7 @@ ScalarType common_dtype(TensorList tensors) {
     return tensors[0].scalar_type();
   }
   ResultTypeState state;
-  for (const Tensor& tensor : tensors) state = update_result_type_state(tensor, state);
+  for (const Tensor& tensor : tensors) update_result_type_state(tensor, state);
   return result_type(state);
 }
 

@@ -23,6 +23,15 @@ class SizesAndStrides final {
     inline_[0] = 0;
     inline_[kMaxInline] = 1;
   }
+  // Of a contiguous tensor; a size of 0 counts as 1 in the strides.
+  explicit SizesAndStrides(IntArrayRef sizes) : size_(0) {
+    if (int64_t* const n = start_inline(sizes.size()); OPLOOM_LIKELY(n != nullptr)) {
+      set_contiguous(sizes, n, n + kMaxInline);
+    } else {
+      resize(sizes.size());
+      set_contiguous(sizes, sizes_data(), strides_data());
+    }
+  }
   SizesAndStrides(const SizesAndStrides& other) : size_(0) { copy_from(other); }
   SizesAndStrides(SizesAndStrides&& other) noexcept : size_(0) { move_from(other); }
   ~SizesAndStrides() {
@@ -111,6 +120,16 @@ class SizesAndStrides final {
   static constexpr std::size_t kMaxInline = kSizesAndStridesMaxInline;
 
   bool is_inline() const noexcept { return size_ <= kMaxInline; }
+  static void set_contiguous(IntArrayRef sizes, int64_t* n, int64_t* s) noexcept {
+    std::uint64_t stride = 1;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      int64_t size = sizes[i];
+      asm volatile("" : "+r"(size));  // or GCC makes a call of memmove() of it
+      n[i] = size;
+      s[i] = static_cast<int64_t>(stride);
+      stride *= size > 1 ? static_cast<std::uint64_t>(size) : 1;
+    }
+  }
   OPLOOM_API void resize_slow(std::size_t new_size);
   void copy_from(const SizesAndStrides& other) {
     if (OPLOOM_LIKELY(is_inline() && other.is_inline())) {

@@ -26,7 +26,6 @@ struct TensorImplLayout {
   static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, device_) == 18 * 8 + 5);
   static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, layout_) == 18 * 8 + 7);
   static_assert(sizeof(void*) != 8 || offsetof(TensorImpl, flags_) == 19 * 8);
-  static_assert(sizeof(TensorImpl::Flags) == 1);
   static_assert(sizeof(void*) != 8 || sizeof(TensorImpl) == 20 * 8);
 };
 #pragma GCC diagnostic pop
@@ -68,51 +67,96 @@ bool dense_in_order(const int64_t* sizes, const int64_t* strides, const Order& o
   return true;
 }
 
-// Dimensions of size 0 and 1 do not matter.
-bool compute_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides) noexcept {
+// Whether a tensor that is not contiguous, but has as many places as elements, is dense.
+bool is_dense_in_some_order(const int64_t* sizes, const int64_t* strides,
+                            std::size_t ndim) noexcept {
+  if (OPLOOM_LIKELY(ndim == 2)) return strides[0] == 1 && strides[1] == sizes[0];
   std::size_t rest = 0;
-  for (const int64_t size : sizes) rest += size >= 2;
+  for (std::size_t d = 0; d < ndim; ++d) rest += sizes[d] != 1;
   int64_t expected = 1;
   for (; rest > 0; --rest) {
     std::size_t d = 0;
-    while (d < sizes.size() && (sizes[d] < 2 || strides[d] != expected)) ++d;
-    if (d == sizes.size()) return false;
+    while (d < ndim && (sizes[d] == 1 || strides[d] != expected)) ++d;
+    if (d == ndim) return false;
     expected *= sizes[d];
   }
   return true;
 }
 
-}  // namespace
+// What follows from sizes and strides.
+struct Extent {
+  int64_t numel;
+  bool contiguous;
+  bool dense;  // non-overlapping
+};
 
-void TensorImpl::refresh_channels_last() noexcept {
-  flags_.channels_last = false;
-  flags_.channels_last_3d = false;
-  flags_.channels_last_contiguous = false;
-  flags_.channels_last_3d_contiguous = false;
-  const int64_t* n = sizes_and_strides_.sizes_data();
-  const int64_t* s = sizes_and_strides_.strides_data();
-  if (dim() == 4) {
-    flags_.channels_last_contiguous =
-        numel_ == 0 || dense_in_order(n, s, std::array<int, 4>{1, 3, 2, 0});
-    flags_.channels_last = is_channels_last_strides_2d(sizes(), strides());
-  } else if (dim() == 5) {
-    flags_.channels_last_3d_contiguous =
-        numel_ == 0 || dense_in_order(n, s, std::array<int, 5>{1, 4, 3, 2, 0});
-    flags_.channels_last_3d = is_channels_last_strides_3d(sizes(), strides());
+// Throws for negative sizes, and if there are more than 2^63 - 1 elements.
+OPLOOM_ALWAYS_INLINE Extent extent_of(const int64_t* sizes, const int64_t* strides,
+                                      std::size_t ndim) {
+  int64_t numel = 1;
+  bool odd = false;
+  bool contiguous = true;
+  std::uint64_t last = 0;  // the place of the last element, modulo 2^64
+  for (std::size_t i = ndim; i-- > 0;) {
+    const int64_t size = sizes[i];
+    odd |= size < 0;
+    contiguous &= size == 1 || strides[i] == numel;
+    last += static_cast<std::uint64_t>(size - 1) * static_cast<std::uint64_t>(strides[i]);
+    odd |= mul_overflows(numel, size, &numel);
   }
+  if (OPLOOM_UNLIKELY(odd)) numel = checked_numel(IntArrayRef(sizes, ndim));
+  contiguous |= numel == 0;
+  // As many places as elements, or there is a gap or an overlap.
+  const bool may_be_dense = last + 1 == static_cast<std::uint64_t>(numel);
+  return {numel, contiguous,
+          contiguous || (may_be_dense && is_dense_in_some_order(sizes, strides, ndim))};
 }
 
-OPLOOM_ALWAYS_INLINE void TensorImpl::set_dense(bool contiguous, bool dense) noexcept {
-  flags_.contiguous = contiguous;
-  flags_.non_overlapping_and_dense = dense;
-  if (OPLOOM_UNLIKELY(dim() == 4 || dim() == 5)) {
-    refresh_channels_last();
-  } else {
-    flags_.channels_last = false;
-    flags_.channels_last_3d = false;
-    flags_.channels_last_contiguous = false;
-    flags_.channels_last_3d_contiguous = false;
-  }
+}  // namespace
+
+OPLOOM_NOINLINE std::uint8_t TensorImpl::channels_last_flags() const noexcept {
+  const int64_t* n = sizes_and_strides_.sizes_data();
+  const int64_t* s = sizes_and_strides_.strides_data();
+  const bool is_4d = dim() == 4;
+  const bool contiguous =
+      numel_ == 0 || (is_4d ? dense_in_order(n, s, std::array<int, 4>{1, 3, 2, 0})
+                            : dense_in_order(n, s, std::array<int, 5>{1, 4, 3, 2, 0}));
+  const bool like = is_4d ? is_channels_last_strides_2d(sizes(), strides())
+                          : is_channels_last_strides_3d(sizes(), strides());
+  int flags = 0;
+  if (contiguous) flags |= is_4d ? kChannelsLastContiguous : kChannelsLast3dContiguous;
+  if (like) flags |= is_4d ? kChannelsLast : kChannelsLast3d;
+  return static_cast<std::uint8_t>(flags);
+}
+
+OPLOOM_ALWAYS_INLINE std::uint8_t TensorImpl::flags_of(bool contiguous, bool dense) const noexcept {
+  int flags = (contiguous ? kContiguous : 0) | (dense ? kDense : 0);
+  if (OPLOOM_UNLIKELY(dim() == 4 || dim() == 5)) flags |= channels_last_flags();
+  return static_cast<std::uint8_t>(flags);
+}
+
+TensorImpl::TensorImpl(Storage&& storage, DispatchKeySet key_set, ScalarType dtype,
+                       IntArrayRef sizes, int64_t numel)
+    : storage_(std::move(storage)),
+      sizes_and_strides_(sizes),
+      numel_(numel),
+      key_set_(key_set.empty() ? key_set : key_set | autograd_dispatch_keyset),
+      dtype_(dtype),
+      device_(storage_ ? storage_.device() : Device(DeviceType::CPU)) {
+  flags_ = flags_of(true, true);
+}
+
+TensorImpl::TensorImpl(Storage&& storage, DispatchKeySet key_set, ScalarType dtype,
+                       const SizesAndStrides& dims, int64_t storage_offset)
+    : storage_(std::move(storage)),
+      sizes_and_strides_(dims),
+      storage_offset_(storage_offset),
+      key_set_(key_set),
+      dtype_(dtype),
+      device_(storage_ ? storage_.device() : Device(DeviceType::CPU)) {
+  const Extent extent = extent_of(dims.sizes_data(), dims.strides_data(), dims.size());
+  numel_ = extent.numel;
+  flags_ = flags_of(extent.contiguous, extent.dense);
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
@@ -128,44 +172,16 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes) {
 }
 
 void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, int64_t numel) {
-  const std::size_t ndim = sizes.size();
-  if (int64_t* const n = sizes_and_strides_.start_inline(ndim); OPLOOM_LIKELY(n != nullptr)) {
-    // `sizes` may be a part of the tensor's own sizes or strides, which lie at or behind n: each is
-    // read before it is written.
-    for (std::size_t i = 0; i < ndim; ++i) n[i] = sizes[i];
-    int64_t* const s = n + kSizesAndStridesMaxInline;
-    std::uint64_t stride = 1;
-    for (std::size_t i = ndim; i-- > 0;) {
-      s[i] = static_cast<int64_t>(stride);
-      stride *= static_cast<std::uint64_t>(std::max<int64_t>(n[i], 1));
-    }
-  } else {
-    const DimVector copy(sizes);
-    sizes_and_strides_.set_sizes(copy);
-    sizes_and_strides_.set_strides(contiguous_strides(copy));
-  }
+  sizes_and_strides_ = SizesAndStrides(sizes);  // made first: `sizes` may be a part of the old ones
   numel_ = numel;
-  set_dense(true, true);
+  flags_ = static_cast<std::uint8_t>(flags_of(true, true) | (flags_ & kWrappedNumber));
 }
 
-void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
-                                       std::optional<int64_t> storage_offset) {
+void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
   const std::size_t ndim = sizes.size();
   OPLOOM_CHECK(ndim == strides.size(), "expected as many strides as sizes, got ", strides, " for ",
                sizes);
-  int64_t numel = 1;
-  bool overflowed = false;
-  bool contiguous = true;
-  std::uint64_t last = 0;  // the place of the last element, modulo 2^64
-  for (std::size_t i = ndim; i-- > 0;) {
-    const int64_t size = sizes[i];
-    if (OPLOOM_UNLIKELY(size < 0)) check_size_nonnegative(sizes);
-    contiguous &= size == 1 || strides[i] == numel;
-    last += static_cast<std::uint64_t>(size - 1) * static_cast<std::uint64_t>(strides[i]);
-    overflowed |= mul_overflows(numel, size, &numel);
-  }
-  if (OPLOOM_UNLIKELY(overflowed)) numel = checked_numel(sizes);
-
+  const Extent extent = extent_of(sizes.data(), strides.data(), ndim);
   if (int64_t* const n = sizes_and_strides_.start_inline(ndim); OPLOOM_LIKELY(n != nullptr)) {
     // The arguments may be the tensor's own or the ends of them: each element is read before it is
     // written.
@@ -179,13 +195,9 @@ void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
     sizes_and_strides_.set_sizes(sizes_copy);
     sizes_and_strides_.set_strides(strides_copy);
   }
-  numel_ = numel;
-  contiguous |= numel == 0;
-  // As many places as elements, or there is a gap or an overlap.
-  const bool may_be_dense = last + 1 == static_cast<std::uint64_t>(numel);
-  set_dense(contiguous, contiguous || (may_be_dense && compute_non_overlapping_and_dense(
-                                                           this->sizes(), this->strides())));
-  if (storage_offset.has_value()) storage_offset_ = *storage_offset;
+  numel_ = extent.numel;
+  flags_ = static_cast<std::uint8_t>(flags_of(extent.contiguous, extent.dense) |
+                                     (flags_ & kWrappedNumber));
 }
 
 void TensorImpl::empty_tensor_restride(MemoryFormat format) {

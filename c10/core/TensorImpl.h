@@ -60,6 +60,13 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
         key_set_(key_set.empty() ? key_set : key_set | autograd_dispatch_keyset),
         dtype_(dtype),
         device_(storage_ ? storage_.device() : Device(DeviceType::CPU)) {}
+  // A contiguous tensor of `numel` elements, the product of the sizes, none of which is negative.
+  TensorImpl(Storage&& storage, DispatchKeySet key_set, ScalarType dtype, IntArrayRef sizes,
+             int64_t numel);
+  // A view, with the key set of the tensor that it is a view of. Throws an Error if the number of
+  // elements exceeds 2^63 - 1.
+  TensorImpl(Storage&& storage, DispatchKeySet key_set, ScalarType dtype,
+             const SizesAndStrides& dims, int64_t storage_offset);
   // For layouts that keep their data elsewhere.
   TensorImpl(DispatchKeySet key_set, ScalarType dtype, Device device, Layout layout) noexcept
       : key_set_(key_set.empty() ? key_set : key_set | autograd_dispatch_keyset),
@@ -101,26 +108,26 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   int64_t storage_offset() const noexcept { return storage_offset_; }
 
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const noexcept {
-    if (OPLOOM_LIKELY(format == MemoryFormat::Contiguous)) return flags_.contiguous;
-    if (format == MemoryFormat::ChannelsLast) return flags_.channels_last_contiguous;
-    if (format == MemoryFormat::ChannelsLast3d) return flags_.channels_last_3d_contiguous;
-    return flags_.contiguous;
+    if (OPLOOM_LIKELY(format == MemoryFormat::Contiguous)) return has(kContiguous);
+    if (format == MemoryFormat::ChannelsLast) return has(kChannelsLastContiguous);
+    if (format == MemoryFormat::ChannelsLast3d) return has(kChannelsLast3dContiguous);
+    return has(kContiguous);
   }
   // The strides order the dimensions so, whether or not the tensor is dense.
   bool is_strides_like(MemoryFormat format) const noexcept {
-    return format == MemoryFormat::ChannelsLast     ? flags_.channels_last
-           : format == MemoryFormat::ChannelsLast3d ? flags_.channels_last_3d
+    return format == MemoryFormat::ChannelsLast     ? has(kChannelsLast)
+           : format == MemoryFormat::ChannelsLast3d ? has(kChannelsLast3d)
                                                     : false;
   }
-  bool is_strides_like_channels_last() const noexcept { return flags_.channels_last; }
-  bool is_strides_like_channels_last_3d() const noexcept { return flags_.channels_last_3d; }
-  bool is_non_overlapping_and_dense() const noexcept { return flags_.non_overlapping_and_dense; }
+  bool is_strides_like_channels_last() const noexcept { return has(kChannelsLast); }
+  bool is_strides_like_channels_last_3d() const noexcept { return has(kChannelsLast3d); }
+  bool is_non_overlapping_and_dense() const noexcept { return has(kDense); }
 
   // A 0-d tensor made from a number: it takes part in type promotion with its kind only.
-  bool is_wrapped_number() const noexcept { return flags_.wrapped_number; }
+  bool is_wrapped_number() const noexcept { return has(kWrappedNumber); }
   void set_wrapped_number(bool wrapped) {
     OPLOOM_INTERNAL_ASSERT(dim() == 0, "only 0-d tensors can be wrapped numbers");
-    flags_.wrapped_number = wrapped;
+    flags_ = static_cast<std::uint8_t>((flags_ & ~kWrappedNumber) | (wrapped ? kWrappedNumber : 0));
   }
 
   // ---- Data ----
@@ -147,8 +154,11 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   void set_sizes_contiguous(IntArrayRef sizes);
   // The same for sizes that are known to be at least 0, and their product.
   void set_sizes_contiguous(IntArrayRef sizes, int64_t numel);
-  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides,
-                             std::optional<int64_t> storage_offset = std::nullopt);
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides);
+  void set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides, int64_t storage_offset) {
+    set_sizes_and_strides(sizes, strides);
+    storage_offset_ = storage_offset;
+  }
   // Strides of a dense tensor of the present sizes in that format (not Preserve).
   void empty_tensor_restride(MemoryFormat format);
   void set_storage_offset(int64_t offset) noexcept { storage_offset_ = offset; }
@@ -195,27 +205,28 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   void set_zero_dim_empty() noexcept;
 
  private:
-  struct Flags {
-    // With n the sizes and s the strides, dimensions of size 1 left out, and all true if numel = 0:
-    bool contiguous : 1;                   // s[i] = n[i+1] * ... * n[last]
-    bool channels_last_contiguous : 1;     // 4-d, and so in the order N, H, W, C
-    bool channels_last_3d_contiguous : 1;  // 5-d, and so in the order N, D, H, W, C
-    bool channels_last : 1;                // 4-d, strides ascend in the order C, W, H, N
-    bool channels_last_3d : 1;             // 5-d, strides ascend in the order C, W, H, D, N
-    // There is an order of the dimensions in which the tensor is contiguous.
-    bool non_overlapping_and_dense : 1;
-    bool wrapped_number : 1;
+  // With n the sizes and s the strides, dimensions of size 1 left out, and all but the last set if
+  // numel = 0:
+  enum Flag : std::uint8_t {
+    kContiguous = 1,                // s[i] = n[i+1] * ... * n[last]
+    kChannelsLastContiguous = 2,    // 4-d, and so in the order N, H, W, C
+    kChannelsLast3dContiguous = 4,  // 5-d, and so in the order N, D, H, W, C
+    kChannelsLast = 8,              // 4-d, strides ascend in the order C, W, H, N
+    kChannelsLast3d = 16,           // 5-d, strides ascend in the order C, W, H, D, N
+    kDense = 32,  // there is an order of the dimensions in which the tensor is contiguous
+    kWrappedNumber = 64,
   };
 
+  bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void* data_impl() const noexcept {
     if (OPLOOM_UNLIKELY(numel_ == 0 || !storage_)) return nullptr;
     char* base = static_cast<char*>(storage_.mutable_data());
     if (OPLOOM_UNLIKELY(base == nullptr)) return nullptr;
     return base + storage_offset_ * static_cast<int64_t>(itemsize());
   }
-  // The flags that follow from sizes and strides.
-  void set_dense(bool contiguous, bool dense) noexcept;
-  void refresh_channels_last() noexcept;
+  // The flags of a tensor of these sizes and strides.
+  std::uint8_t flags_of(bool contiguous, bool dense) const noexcept;
+  std::uint8_t channels_last_flags() const noexcept;
 
   // Layout, in 8-byte words (64-bit systems; held by static assertions in TensorImpl.cpp):
   //    0      vtable
@@ -239,7 +250,7 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   ScalarType dtype_;
   Device device_;
   Layout layout_ = Layout::Strided;
-  Flags flags_ = {true, false, false, false, false, true, false};
+  std::uint8_t flags_ = kContiguous | kDense;
 
   friend struct TensorImplLayout;
 };

@@ -10,6 +10,7 @@
 #include <c10/core/ScalarType.h>
 #include <c10/util/Export.h>
 
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <type_traits>
@@ -17,7 +18,7 @@
 
 namespace c10::inline oploom_v1 {
 
-// Small enough to pass in two registers.
+// Small enough to pass in a register.
 struct TensorOptions {
   constexpr TensorOptions() = default;
   TensorOptions(Layout layout) { *this = this->layout(layout); }
@@ -53,20 +54,17 @@ struct TensorOptions {
   }
   [[nodiscard]] TensorOptions layout(std::optional<Layout> layout) const {
     TensorOptions result = *this;
-    result.has_layout_ = layout.has_value();
-    result.layout_ = layout.value_or(Layout::Strided);
+    result.set(kLayout, layout, Layout::Strided);
     return result;
   }
   [[nodiscard]] TensorOptions requires_grad(std::optional<bool> requires_grad) const {
     TensorOptions result = *this;
-    result.has_requires_grad_ = requires_grad.has_value();
-    result.requires_grad_ = requires_grad.value_or(false);
+    result.set(kRequiresGrad, requires_grad, false);
     return result;
   }
   [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> pinned) const {
     TensorOptions result = *this;
-    result.has_pinned_memory_ = pinned.has_value();
-    result.pinned_memory_ = pinned.value_or(false);
+    result.set(kPinnedMemory, pinned, false);
     return result;
   }
   [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> format) const {
@@ -76,83 +74,101 @@ struct TensorOptions {
   }
 
   // What was chosen, or else the default.
-  Device device() const noexcept { return device_; }
-  ScalarType dtype() const noexcept { return has_dtype_ ? dtype_ : get_default_dtype(); }
-  Layout layout() const noexcept { return layout_; }
-  bool requires_grad() const noexcept { return requires_grad_; }
-  bool pinned_memory() const noexcept { return pinned_memory_; }
+  Device device() const noexcept {
+    return Device(get<DeviceType>(kDeviceType), get<DeviceIndex>(kDeviceIndex));
+  }
+  ScalarType dtype() const noexcept {
+    return has_dtype() ? get<ScalarType>(kDtype) : get_default_dtype();
+  }
+  Layout layout() const noexcept { return get<Layout>(kLayout); }
+  bool requires_grad() const noexcept { return get<bool>(kRequiresGrad); }
+  bool pinned_memory() const noexcept { return get<bool>(kPinnedMemory); }
   bool is_sparse() const noexcept { return layout() == Layout::Sparse; }
 
-  bool has_device() const noexcept { return has_device_; }
-  bool has_dtype() const noexcept { return has_dtype_; }
-  bool has_layout() const noexcept { return has_layout_; }
-  bool has_requires_grad() const noexcept { return has_requires_grad_; }
-  bool has_pinned_memory() const noexcept { return has_pinned_memory_; }
-  bool has_memory_format() const noexcept { return has_memory_format_; }
+  bool has_device() const noexcept { return has(kDeviceType); }
+  bool has_dtype() const noexcept { return has(kDtype); }
+  bool has_layout() const noexcept { return has(kLayout); }
+  bool has_requires_grad() const noexcept { return has(kRequiresGrad); }
+  bool has_pinned_memory() const noexcept { return has(kPinnedMemory); }
+  bool has_memory_format() const noexcept { return has(kMemoryFormat); }
 
   std::optional<Device> device_opt() const noexcept {
-    return has_device_ ? std::optional(device_) : std::nullopt;
+    return has_device() ? std::optional(device()) : std::nullopt;
   }
-  std::optional<ScalarType> dtype_opt() const noexcept {
-    return has_dtype_ ? std::optional(dtype_) : std::nullopt;
-  }
-  std::optional<Layout> layout_opt() const noexcept {
-    return has_layout_ ? std::optional(layout_) : std::nullopt;
-  }
-  std::optional<bool> requires_grad_opt() const noexcept {
-    return has_requires_grad_ ? std::optional<bool>(requires_grad_) : std::nullopt;
-  }
-  std::optional<bool> pinned_memory_opt() const noexcept {
-    return has_pinned_memory_ ? std::optional<bool>(pinned_memory_) : std::nullopt;
-  }
+  std::optional<ScalarType> dtype_opt() const noexcept { return opt<ScalarType>(kDtype); }
+  std::optional<Layout> layout_opt() const noexcept { return opt<Layout>(kLayout); }
+  std::optional<bool> requires_grad_opt() const noexcept { return opt<bool>(kRequiresGrad); }
+  std::optional<bool> pinned_memory_opt() const noexcept { return opt<bool>(kPinnedMemory); }
   std::optional<MemoryFormat> memory_format_opt() const noexcept {
-    return has_memory_format_ ? std::optional(memory_format_) : std::nullopt;
+    return opt<MemoryFormat>(kMemoryFormat);
   }
 
   // These options, overridden by those that the other ones choose.
   [[nodiscard]] TensorOptions merge_in(TensorOptions other) const noexcept {
     TensorOptions result = *this;
-    if (other.has_device_) result.set_device(other.device_);
-    if (other.has_dtype_) result.set_dtype(other.dtype_);
-    if (other.has_layout_) result = result.layout(other.layout_);
-    if (other.has_requires_grad_) result = result.requires_grad(other.requires_grad());
-    if (other.has_pinned_memory_) result = result.pinned_memory(other.pinned_memory());
-    if (other.has_memory_format_) result.set_memory_format(other.memory_format_);
+    if (other.has_device()) result.set_device(other.device());
+    if (other.has_dtype()) result.set_dtype(other.dtype());
+    if (other.has_layout()) result = result.layout(other.layout());
+    if (other.has_requires_grad()) result = result.requires_grad(other.requires_grad());
+    if (other.has_pinned_memory()) result = result.pinned_memory(other.pinned_memory());
+    if (other.has_memory_format()) result.set_memory_format(other.memory_format_opt());
     return result;
   }
 
   DispatchKey computeDispatchKey() const { return backend_key(device().type(), layout()); }
 
  private:
+  // A byte for each choice, or its default (which a dtype has not), and the bits that say of which
+  // one was made. All in one word, which is changed in a register: bytes in memory that are written
+  // one by one and then read as a word make a processor wait.
+  enum Field : unsigned {
+    kDeviceType,
+    kDeviceIndex,
+    kDtype,
+    kLayout,
+    kMemoryFormat,
+    kRequiresGrad,
+    kPinnedMemory,
+    kChosen
+  };
+  static constexpr std::uint64_t place(Field field, std::uint8_t value) {
+    return std::uint64_t{value} << 8 * field;
+  }
+  static constexpr std::uint64_t chosen(Field field) {
+    return std::uint64_t{1} << (8 * kChosen + field);
+  }
+
+  template <typename T>
+  T get(Field field) const noexcept {
+    return static_cast<T>(static_cast<std::uint8_t>(bits_ >> 8 * field));
+  }
+  bool has(Field field) const noexcept { return (bits_ & chosen(field)) != 0; }
+  template <typename T>
+  std::optional<T> opt(Field field) const noexcept {
+    return has(field) ? std::optional(get<T>(field)) : std::nullopt;
+  }
+  template <typename T>
+  void set(Field field, std::optional<T> value, T otherwise) {
+    bits_ &= ~(place(field, 0xff) | chosen(field));
+    bits_ |= place(field, static_cast<std::uint8_t>(value.value_or(otherwise)));
+    if (value.has_value()) bits_ |= chosen(field);
+  }
   void set_device(std::optional<Device> device) {
-    has_device_ = device.has_value();
-    device_ = device.value_or(Device(DeviceType::CPU));
+    const Device known = device.value_or(Device(DeviceType::CPU));
+    set(kDeviceType, device ? std::optional(known.type()) : std::nullopt, known.type());
+    set(kDeviceIndex, std::optional<DeviceIndex>(), known.index());
   }
-  void set_dtype(std::optional<ScalarType> dtype) {
-    has_dtype_ = dtype.has_value();
-    dtype_ = dtype.value_or(ScalarType::Float);
-  }
+  void set_dtype(std::optional<ScalarType> dtype) { set(kDtype, dtype, ScalarType::Float); }
   void set_memory_format(std::optional<MemoryFormat> format) {
-    has_memory_format_ = format.has_value();
-    memory_format_ = format.value_or(MemoryFormat::Contiguous);
+    set(kMemoryFormat, format, MemoryFormat::Contiguous);
   }
 
-  // What is not chosen holds its default, but for the dtype, which has no fixed one.
-  Device device_ = DeviceType::CPU;
-  ScalarType dtype_ = ScalarType::Float;
-  Layout layout_ = Layout::Strided;
-  MemoryFormat memory_format_ = MemoryFormat::Contiguous;
-  bool requires_grad_ : 1 = false;
-  bool pinned_memory_ : 1 = false;
-  bool has_device_ : 1 = false;
-  bool has_dtype_ : 1 = false;
-  bool has_layout_ : 1 = false;
-  bool has_requires_grad_ : 1 = false;
-  bool has_pinned_memory_ : 1 = false;
-  bool has_memory_format_ : 1 = false;
+  std::uint64_t bits_ = place(kDeviceType, static_cast<std::uint8_t>(DeviceType::CPU)) |
+                        place(kDeviceIndex, static_cast<std::uint8_t>(-1)) |
+                        place(kDtype, static_cast<std::uint8_t>(ScalarType::Float)) |
+                        place(kLayout, static_cast<std::uint8_t>(Layout::Strided)) |
+                        place(kMemoryFormat, static_cast<std::uint8_t>(MemoryFormat::Contiguous));
 };
-
-static_assert(sizeof(TensorOptions) <= 16);
 
 OPLOOM_API std::ostream& operator<<(std::ostream& out, const TensorOptions& options);
 

@@ -5,6 +5,7 @@
 #include <c10/core/DispatchKeySet.h>
 #include <c10/util/Exception.h>
 
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -140,6 +141,12 @@ constexpr EveryBackend<Kernel> every_backend(Kernel kernel) {
 // Says of an entry that it belongs to history_keys().
 enum class Sees : bool { EveryCall, CallsWithHistory };
 
+// How a call hands an argument on. A copy of an optional number, say, would be written word by word
+// and then read as a whole, which makes a processor wait.
+template <class T>
+using HandedOn =
+    std::conditional_t<std::is_trivially_copyable_v<T> && !std::is_scalar_v<T>, const T&, T>;
+
 template <class Signature>
 class OperatorTable;
 
@@ -174,11 +181,11 @@ class OperatorTable<R(Args...)> final : public OperatorTableBase {
     }
   }
 
-  OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, Args... args) const {
+  OPLOOM_ALWAYS_INLINE R operator()(DispatchKeySet keys, HandedOn<Args>... args) const {
     try {
       Kernel kernel = load(keys.highestPriorityTypeId());
       if (OPLOOM_UNLIKELY(kernel == nullptr)) kernel = reinterpret_cast<Kernel>(resolve(keys));
-      return kernel(keys, static_cast<Args&&>(args)...);
+      return kernel(keys, static_cast<HandedOn<Args>&&>(args)...);
     } catch (c10::Error& error) {
       error.set_function(name());  // see Note [The operator people called]
       throw;
