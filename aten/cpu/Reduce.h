@@ -377,15 +377,14 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
   return cascade.finish();
 }
 
-// The state of one output whose first element is at `in`.
-inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count,
-                              const char* in) {
+// Writes the state of one output whose first element is at `in`.
+inline void reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count, const char* in,
+                       ReduceState& state) {
   if (!is_dense(r, reduced[0].in) || reduced[0].size != count || count > r.longest) {
-    return reduce_parts_of_one(r, reduced, count, in);
+    state = reduce_parts_of_one(r, reduced, count, in);
+  } else {
+    r.chunk(in, count, r.far, state);
   }
-  ReduceState state;
-  r.chunk(in, count, r.far, state);
-  return state;
 }
 
 // Reduces neighbouring outputs, whose elements lie `stride` apart.
@@ -528,8 +527,9 @@ inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* 
     at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(plan.kept.data(), plan.kept.size(), begin);
       for (int64_t i = begin; i < end; ++i, walker.next()) {
-        r.store(reduce_one(r, plan.reduced, plan.count, in + walker.in), plan.count,
-                out + walker.out, r.parameter);
+        ReduceState state;
+        reduce_one(r, plan.reduced, plan.count, in + walker.in, state);
+        r.store(state, plan.count, out + walker.out, r.parameter);
       }
     });
     return;
@@ -540,8 +540,8 @@ inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* 
     for (int64_t i = begin; i < end; ++i) {
       const Walker walker(plan.kept.data(), plan.kept.size(), i / parts.number);
       const int64_t part = i % parts.number;
-      states[i] = reduce_one(r, parts.reduced(part), parts.count(part),
-                             in + walker.in + parts.offset(part));
+      reduce_one(r, parts.reduced(part), parts.count(part), in + walker.in + parts.offset(part),
+                 states[i]);
     }
   });
   Walker walker(plan.kept.data(), plan.kept.size(), 0);
@@ -629,7 +629,7 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
   }
 }
 
-inline void reduce(Reduction r, const TensorBase& result, const TensorBase& self, DimMask mask) {
+inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   r.far = is_far(self);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());

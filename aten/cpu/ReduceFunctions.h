@@ -332,31 +332,31 @@ constexpr int64_t ahead_of(bool far) {
 template <typename T>
 inline constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
 
-// F over the blocks of kWide elements, of what `map` makes of them as T, that end before n; there
+// F over the blocks of `wide` elements, of what `map` makes of them as T, that end before n; there
 // must be one. Moves i behind them.
 // What comes `ahead` bytes later is fetched.
-template <typename F, typename T, typename In, typename Map>
+template <typename F, typename T, int64_t wide = kWide<T>, typename In, typename Map>
 OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, const Map& map,
                                         int64_t ahead) {
   using L = Lanes<T>;
-  using P = Partial<F, typename L::V, kWide<T> / L::kSize>;
-  P total, part;
   const auto next = [&](int64_t k) { return map(L::load(p + i + k * L::kSize)); };
+  using P = Partial<F, decltype(next(0)), wide / L::kSize>;
+  P total, part;
   const auto fetch = [&] {
     const char* far = reinterpret_cast<const char*>(p + i) + ahead;
-    for (size_t k = 0; k < kWide<T> * sizeof(In); k += 64) __builtin_prefetch(far + k);
+    for (size_t k = 0; k < wide * sizeof(In); k += 64) __builtin_prefetch(far + k);
   };
   const auto group = [&](P& to) {
-    const int64_t end = std::min(i + P::kGroup * kWide<T>, n);
+    const int64_t end = std::min(i + P::kGroup * wide, n);
     fetch();
     to.start(next);
-    for (i += kWide<T>; i + kWide<T> <= end; i += kWide<T>) {
+    for (i += wide; i + wide <= end; i += wide) {
       fetch();
       to.add(next);
     }
   };
   group(total);
-  while (i + kWide<T> <= n) {
+  while (i + wide <= n) {
     group(part);
     total.merge(part);
   }
@@ -408,6 +408,35 @@ OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, int64_t
     for (int64_t j = 0; j < width; ++j) acc[j] = Add::apply(acc[j], acc[j + width]);
   }
   std::copy_n(acc, period, sums);
+}
+
+// Numbers, and their squares.
+template <typename V>
+struct Moments {
+  V first;
+  V second;
+  OPLOOM_ALWAYS_INLINE friend Moments operator+(const Moments& a, const Moments& b) {
+    return {a.first + b.first, a.second + b.second};
+  }
+};
+
+// The sums of x - center, and of the squares of that.
+template <typename T>
+Moments<T> sum_moments(const T* p, int64_t n, T center, int64_t ahead) {
+  constexpr int64_t kHalf = kWide<T> / 2;
+  const auto moments = [&center](auto x) {
+    const auto distance = x - decltype(x)(center);
+    return Moments<decltype(x)>{distance, distance * distance};
+  };
+  Moments<T> sum{T(0), T(0)};
+  int64_t i = 0;
+  if (n >= kHalf) {
+    const auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, ahead).finish();
+    sum = {Lanes<T>::first(across<Add, T>(total.first)),
+           Lanes<T>::first(across<Add, T>(total.second))};
+  }
+  for (; i < n; ++i) sum = sum + moments(p[i]);
+  return sum;
 }
 
 // Turns n elements, `stride` bytes apart, into f(element).

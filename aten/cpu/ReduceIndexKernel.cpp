@@ -31,14 +31,17 @@ bool beats(T x, T best) {
   return F::apply(best, x) != best || x != x;
 }
 
-// The first of n elements for which `holds`; there is one.
+// The first of n elements for which `holds`; there is one. What comes `ahead` bytes later is
+// fetched, unless that is 0.
 template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, const F& holds) {
+OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, int64_t ahead, const F& holds) {
   // As wide as the elements, which makes vectors of both the same length.
   using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  constexpr int64_t kBlock = 64;
+  constexpr int64_t kBlock = 64, kBytes = kBlock * sizeof(T);
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
+    const char* far = reinterpret_cast<const char*>(p + i) + ahead;
+    for (int64_t k = 0; ahead != 0 && k < kBytes; k += 64) __builtin_prefetch(far + k);
     Flag any = 0;
     for (int64_t j = 0; j < kBlock; ++j) any |= holds(p[i + j]) ? Flag(1) : Flag(0);
     if (any != 0) break;
@@ -49,9 +52,9 @@ OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, const F& holds) {
 
 // The place of an extreme element among the n that it is the extreme of.
 template <typename T>
-int64_t find(const T* p, int64_t n, T extreme) {
-  if (extreme != extreme) return first_that(p, n, [](T x) { return x != x; });
-  return first_that(p, n, [extreme](T x) { return x == extreme; });
+int64_t find(const T* p, int64_t n, int64_t ahead, T extreme) {
+  if (extreme != extreme) return first_that(p, n, ahead, [](T x) { return x != x; });
+  return first_that(p, n, ahead, [extreme](T x) { return x == extreme; });
 }
 
 // Goes on with rows that have the numbers from `first` on, for n outputs side by side. The indices
@@ -158,17 +161,19 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   };
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
-  const int64_t ahead = ahead_of<F>(is_far(self));
+  const bool in_rows = conversion.direct && stride == sizeof(T);
+  const bool far = in_rows && is_far(self);
+  const int64_t ahead = ahead_of<F>(far);
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   auto search = [&](const char* row, int64_t begin, int64_t end) {
     alignas(64) T buffer[kChunk];
     const auto chunk = [&](int64_t i, int64_t n) {
       const char* p = row + i * stride;
-      if (conversion.direct && stride == sizeof(T)) return reinterpret_cast<const T*>(p);
+      if (in_rows) return reinterpret_cast<const T*>(p);
       conversion.load(p, stride, n, buffer, 0);
       return static_cast<const T*>(buffer);
     };
-    const int64_t most = conversion.direct && stride == sizeof(T) ? 4 * kChunk : kChunk;
+    const int64_t most = in_rows ? 4 * kChunk : kChunk;
     Best<T> best;
     const T* p = nullptr;
     int64_t last = begin;
@@ -180,7 +185,9 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     }
     const int64_t n = std::min(most, end - best.index);
     if (best.index != last) p = chunk(best.index, n);
-    const int64_t place = find(p, n, best.value);
+    // Memory would rest during this second pass: what comes behind all that the first one fetched.
+    const int64_t behind = far ? ahead + n * static_cast<int64_t>(sizeof(T)) : 0;
+    const int64_t place = find(p, n, behind, best.value);
     return Best<T>{p[place], best.index + place};
   };
 

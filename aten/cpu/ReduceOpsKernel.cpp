@@ -289,21 +289,34 @@ struct VarOp {
     T squares;
     int64_t count;
   };
-  // It is gone over twice, and is to stay in the first-level cache; meanwhile the next one is
-  // fetched, since memory would rest otherwise.
-  static constexpr int64_t kBytes = 16384, kLongest = kBytes / sizeof(T);
+  // So that what is gone over twice is still in the first-level cache.
+  static constexpr int64_t kLongest = 16384 / sizeof(T);
   static Acc identity() { return {T(0), T(0), 0}; }
 
-  static Acc chunk(const T* p, int64_t n, bool) {
-    T mean = reduce_chunk<Add, T>(p, n, kBytes) / static_cast<T>(n);
-    const auto distance = [&mean](auto x) { return x - decltype(x)(mean); };
-    const auto squared = [&](auto x) { return distance(x) * distance(x); };
-    T squares = reduce_chunk<Add, T>(p, n, kBytes, squared);
-    if (is_rough<T>(mean, squares / static_cast<T>(n), n)) {
-      mean += reduce_chunk<Add, T>(p, n, kBytes, distance) / static_cast<T>(n);
-      squares = reduce_chunk<Add, T>(p, n, kBytes, squared);
+  // One pass over distances from a number near the mean, that of the first elements: exactly so if
+  // all are equal. sum((x - m)^2) = sum((x - c)^2) - n (m - c)^2, which loses no more than a bit
+  // where the second term is no more than half the first. Where it is, or the distances are too
+  // large to be squared, a second pass has the mean for a center.
+  static Acc chunk(const T* p, int64_t n, bool far) {
+    const int64_t ahead = ahead_of<Add>(far);
+    const auto number = static_cast<T>(n);
+    T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, ahead) / T(kWide<T>);
+    T squares;
+    const auto pass = [&] {
+      const Moments<T> sums = sum_moments(p, n, center, ahead);
+      const T shift = sums.first / number, excess = sums.first * shift;
+      squares = sums.second - excess;
+      center += shift;
+      return excess;
+    };
+    if (!(pass() <= squares)) {
+      if (!std::isfinite(center)) center = reduce_chunk<Add, T>(p, n, ahead) / number;
+      pass();
+      if (std::isfinite(center) && std::isnan(squares)) {
+        squares = std::numeric_limits<T>::infinity();
+      }
     }
-    return {mean, squares, n};
+    return {center, squares < T(0) ? T(0) : squares, n};
   }
 
   static Acc combine(const Acc& a, const Acc& b) {

@@ -48,6 +48,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 namespace {
 
@@ -544,6 +545,46 @@ TEST(Reductions, VarianceOfNearlyEqualNumbers) {
     for (size_t i = 0; i < rows.size(); ++i) {
       EXPECT_NEAR(got[i], rows[i], 0.01 * rows[i]) << n;
       EXPECT_NEAR(columns[i], rows[i], 0.01 * rows[i]) << n;
+    }
+  }
+}
+
+// What exceeds the dtype is infinite; what is not finite has no variance.
+TEST(Reductions, VarianceTooLarge) {
+  for (const int64_t n : {2, 3, 50, 64, 500}) {
+    for (const double most : {1e30, 3e38}) {
+      const Tensor t = at::ones({2, n}, at::kFloat);
+      t.select(1, 0).fill_(-most);
+      EXPECT_EQ(doubles(t.var({1}, true)), (Doubles{kInf, kInf})) << n;
+      t.select(1, n - 1).fill_(most);
+      EXPECT_EQ(doubles(t.var({1}, true)), (Doubles{kInf, kInf})) << n;
+      t.select(1, n / 2).fill_(kInf);
+      EXPECT_TRUE(std::isnan(t.var({1}, true)[1].item<double>())) << n;
+    }
+  }
+}
+
+// Nothing follows from the first numbers of a row, nor from the first alone.
+TEST(Reductions, VarianceOfRowsThatBeginElsewhere) {
+  at::manual_seed(4);
+  for (const at::ScalarType dtype : {at::kFloat, at::kDouble}) {
+    for (const int64_t n : {3, 20, 63, 64, 65, 200, 4096, 10'000}) {
+      for (const int64_t first : {1, 64}) {
+        const Tensor t = at::randn({3, n}, dtype).add(1e4);
+        t.slice(1, 0, first).mul_(-3);
+        const Doubles got = doubles(t.var({1}, true)), x = doubles(t);
+        for (int64_t row = 0; row < 3; ++row) {
+          const double* p = x.data() + row * n;
+          const double mean = std::accumulate(p, p + n, 0.0) / static_cast<double>(n);
+          double squares = 0;
+          for (int64_t i = 0; i < n; ++i) squares += (p[i] - mean) * (p[i] - mean);
+          const double variance = squares / static_cast<double>(n - 1);
+          const double near = dtype == at::kFloat ? 1e-6 : 1e-14;
+          // Where all were moved, their distances of 3 are less exact than they are.
+          EXPECT_NEAR(got[row], variance, (first < n ? near : 1e4 * near) * variance)
+              << dtype << ", " << first << " of " << n;
+        }
+      }
     }
   }
 }
