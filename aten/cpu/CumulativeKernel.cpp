@@ -4,10 +4,13 @@
 #include <aten/cpu/FarRows.h>
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
+#include <aten/cpu/Squares.h>
 #include <aten/cpu/vec/vec.h>
 #include <aten/stubs/ReduceOps.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <type_traits>
 
 namespace at::inline oploom_v1::native {
@@ -50,6 +53,87 @@ void sum_row(const float* in, float* out, int64_t length) {
     sum += in[i];
     out[i] = static_cast<float>(sum);
   }
+}
+
+// Running sums of rows side by side, as many as a Vec has floats: they are transposed in registers
+// on the way, and take two thirds of the time that sum_row() takes.
+template <bool stream, typename V>
+void sum_rows(const char* const* in, char* const* out, int64_t length) {
+  using Piece = Square<float>;
+  constexpr int64_t kSize = sizeof(float), kSide = V::size(), kAhead = 128;
+  static_assert(Piece::kRows == kSide);
+  auto sums = widen(V(0.0F));
+  int64_t i = 0;
+  for (; i + kSide <= length; i += kSide) {
+    typename Piece::Elements column[kSide];
+#pragma GCC unroll 16
+    for (int r = 0; r < kSide; ++r) {
+      const char* from = in[r] + i * kSize;
+      std::memcpy(&column[r], from, sizeof column[r]);
+      __builtin_prefetch(from + kAhead);
+    }
+    Piece::transpose(column);
+#pragma GCC unroll 16
+    for (int c = 0; c < kSide; ++c) {
+      const auto x = widen(std::bit_cast<V>(column[c]));
+      sums = {sums[0] + x[0], sums[1] + x[1]};
+      column[c] = std::bit_cast<typename Piece::Elements>(narrow(sums[0], sums[1]));
+    }
+    Piece::transpose(column);
+#pragma GCC unroll 16
+    for (int r = 0; r < kSide; ++r) {
+      char* to = out[r] + i * kSize;
+      if constexpr (stream) {
+        stream_line(to, reinterpret_cast<const char*>(&column[r]));
+      } else {
+        std::memcpy(to, &column[r], sizeof column[r]);
+      }
+    }
+  }
+  double rest[kSide];
+  std::memcpy(rest, sums.data(), sizeof rest);
+  for (int r = 0; r < kSide; ++r) {
+    for (int64_t j = i; j < length; ++j) {
+      rest[r] += reinterpret_cast<const float*>(in[r])[j];
+      reinterpret_cast<float*>(out[r])[j] = static_cast<float>(rest[r]);
+    }
+  }
+}
+
+// Of as many of the rows as there are groups for, in the same order with every instruction set;
+// says how many these are.
+template <typename V = vec::Vec<float>>
+int64_t sum_groups_of_rows(const char* in, char* out, const WalkDims& kept, int64_t rows,
+                           int64_t length) {
+  constexpr int64_t kSize = sizeof(float), kGroup = 16;
+  constexpr int64_t kTogether = V::kInRegister ? V::size() : 4;
+  if (length < kGroup) return 0;
+  bool streams = kTogether * kSize == kLineBytes && in != out &&
+                 rows * length * kSize >= at::detail::kStreamedBytes &&
+                 reinterpret_cast<uintptr_t>(out) % kLineBytes == 0;
+  for (const WalkDim& dim : kept) streams &= dim.out % kLineBytes == 0;
+  const int64_t groups = rows / kGroup;
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (kGroup * length));
+  at::parallel_for(0, groups, grain, [&](int64_t begin, int64_t end) {
+    Walker walker(kept.data(), kept.size(), begin * kGroup);
+    const char* from[kTogether];
+    char* to[kTogether];
+    for (int64_t i = begin * kGroup; i < end * kGroup; i += kTogether) {
+      for (int64_t r = 0; r < kTogether; ++r, walker.next()) {
+        from[r] = in + walker.in;
+        to[r] = out + walker.out;
+      }
+      if constexpr (!V::kInRegister) {
+        scan_rows<Add, float, kTogether>(from, to, length, kSize, kSize);
+      } else if constexpr (kTogether * kSize == kLineBytes) {
+        (streams ? sum_rows<true, V> : sum_rows<false, V>)(from, to, length);
+      } else {
+        sum_rows<false, V>(from, to, length);
+      }
+    }
+    if (streams) at::detail::stream_fence();
+  });
+  return groups * kGroup;
 }
 
 // A step of integers' sums takes as long as it takes to store it: rows side by side bring nothing.
@@ -108,7 +192,13 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   if (kept.empty() || kept[0].size < 8 || (!dense && length >= 8)) {
     constexpr int64_t kTogether = 4;
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
-    at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    int64_t first = 0;
+    if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
+      if (in_stride == size && out_stride == size) {
+        first = sum_groups_of_rows(in, out, kept, rows, length);
+      }
+    }
+    at::parallel_for(first, rows, grain, [&](int64_t begin, int64_t end) {
       Walker walker(kept.data(), kept.size(), begin);
       const char* from[kTogether];
       char* to[kTogether];

@@ -76,11 +76,8 @@ struct Square {
     return reinterpret_cast<Elements>(result);
   }
 
-  template <bool kStream>
-  static void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride) {
-    Elements row[kRows], next[kRows];
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) std::memcpy(&row[i], from + i * from_stride, kBytes);
+  OPLOOM_ALWAYS_INLINE static void transpose(Elements (&row)[kRows]) {
+    Elements next[kRows];
     if constexpr (kLaneElements > 1) {
       constexpr int kHalf = kLaneElements / 2;
 #pragma GCC unroll 16
@@ -108,6 +105,14 @@ struct Square {
       }
       std::copy_n(next, kRows, row);
     }
+  }
+
+  template <bool kStream>
+  static void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride) {
+    Elements row[kRows];
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) std::memcpy(&row[i], from + i * from_stride, kBytes);
+    transpose(row);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       if constexpr (kStream) {

@@ -82,6 +82,7 @@ TEST(FarRows, AsRowsInTheCache) {
     expect_as_pieces([](const Tensor& x) { return at::log_softmax(x, 1); }, t, 0);
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape, weight, bias); }, t, 0);
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return at::cumsum(x, 1); }, t, 0);
   }
 }
 
