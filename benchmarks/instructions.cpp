@@ -1,5 +1,6 @@
-// Runs each case of fixed cost under callgrind and has it write a profile for each, from which
-// benchmarks/instructions reads how many instructions a call takes.
+// Runs each case of fixed cost under valgrind: callgrind writes a profile for each, from which
+// benchmarks/instructions reads how many instructions a call takes; in lackey's trace,
+// benchmarks/stalls finds where a call begins by what is stored to `running`.
 //
 //   oploom_instructions TIMES
 #include "Cases.h"
@@ -9,6 +10,17 @@
 
 #include <cstdio>
 #include <cstdlib>
+
+// Whether a case is being run that is looked at.
+static volatile int running = 0;
+
+// What code lies where, for addresses in a trace.
+static void print_maps() {
+  if (std::FILE* maps = std::fopen("/proc/self/maps", "r")) {
+    for (int c; (c = std::fgetc(maps)) != EOF;) std::fputc(c, stderr);
+    std::fclose(maps);
+  }
+}
 
 int main(int argc, char** argv) {
   const long times = argc == 2 ? std::atol(argv[1]) : 0;
@@ -20,11 +32,15 @@ int main(int argc, char** argv) {
   at::set_num_threads(1);
   Cases cases;
   add_fixed_costs(cases);
+  print_maps();
+  std::printf("%p\n", const_cast<int*>(&running));
   for (const Case& c : cases.list()) {
     c.run(times);  // fills pools and caches
+    running = 1;
     CALLGRIND_START_INSTRUMENTATION;
     c.run(times);
     CALLGRIND_STOP_INSTRUMENTATION;
+    running = 0;
     CALLGRIND_DUMP_STATS_AT(c.name.c_str());
     std::printf("%s\t%d\n", c.name.c_str(), c.operations);
   }
