@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   Cases cases;
   add_fixed_costs(cases);
   print_maps();
-  std::printf("%p\n", const_cast<int*>(&running));
+  std::printf("%p\n", static_cast<void*>(const_cast<int*>(&running)));
   for (const Case& c : cases.list()) {
     c.run(times);  // fills pools and caches
     running = 1;

@@ -83,7 +83,7 @@ void sum_rows(const char* const* in, char* const* out, int64_t length) {
 #pragma GCC unroll 16
     for (int r = 0; r < kSide; ++r) {
       char* to = out[r] + i * kSize;
-      if constexpr (stream) {
+      if constexpr (stream && Piece::kBytes == kLineBytes) {
         stream_line(to, reinterpret_cast<const char*>(&column[r]));
       } else {
         std::memcpy(to, &column[r], sizeof column[r]);
@@ -100,40 +100,35 @@ void sum_rows(const char* const* in, char* const* out, int64_t length) {
   }
 }
 
-// Of as many of the rows as there are groups for, in the same order with every instruction set;
-// says how many these are.
-template <typename V = vec::Vec<float>>
-int64_t sum_groups_of_rows(const char* in, char* out, const WalkDims& kept, int64_t rows,
-                           int64_t length) {
-  constexpr int64_t kSize = sizeof(float), kGroup = 16;
-  constexpr int64_t kTogether = V::kInRegister ? V::size() : 4;
-  if (length < kGroup) return 0;
-  bool streams = kTogether * kSize == kLineBytes && in != out &&
-                 rows * length * kSize >= at::detail::kStreamedBytes &&
-                 reinterpret_cast<uintptr_t>(out) % kLineBytes == 0;
-  for (const WalkDim& dim : kept) streams &= dim.out % kLineBytes == 0;
-  const int64_t groups = rows / kGroup;
-  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (kGroup * length));
-  at::parallel_for(0, groups, grain, [&](int64_t begin, int64_t end) {
-    Walker walker(kept.data(), kept.size(), begin * kGroup);
-    const char* from[kTogether];
-    char* to[kTogether];
-    for (int64_t i = begin * kGroup; i < end * kGroup; i += kTogether) {
-      for (int64_t r = 0; r < kTogether; ++r, walker.next()) {
+// Rows from which on they are summed side by side. All are then summed one number after the other,
+// whatever the instruction set and the number of threads, fewer by eights.
+constexpr int64_t kSideBySide = 16;
+
+// Of the `count` rows from which the walker goes on, as many as fill vectors; says how many.
+template <bool stream, typename V = vec::Vec<float>>
+int64_t sum_side_by_side(const char* in, char* out, Walker& walker, int64_t count, int64_t length) {
+  if constexpr (V::kInRegister) {
+    const char* from[V::size()];
+    char* to[V::size()];
+    int64_t i = 0;
+    for (; i + V::size() <= count; i += V::size()) {
+      for (int64_t r = 0; r < V::size(); ++r, walker.next()) {
         from[r] = in + walker.in;
         to[r] = out + walker.out;
       }
-      if constexpr (!V::kInRegister) {
-        scan_rows<Add, float, kTogether>(from, to, length, kSize, kSize);
-      } else if constexpr (kTogether * kSize == kLineBytes) {
-        (streams ? sum_rows<true, V> : sum_rows<false, V>)(from, to, length);
-      } else {
-        sum_rows<false, V>(from, to, length);
-      }
+      sum_rows<stream, V>(from, to, length);
     }
-    if (streams) at::detail::stream_fence();
-  });
-  return groups * kGroup;
+    if (stream) at::detail::stream_fence();
+    return i;
+  }
+  return 0;
+}
+
+// Whether rows are written past the cache: they are whole lines.
+bool streams_rows(const char* in, const char* out, const WalkDims& kept, int64_t bytes) {
+  bool lines = reinterpret_cast<uintptr_t>(out) % kLineBytes == 0;
+  for (const WalkDim& dim : kept) lines &= dim.out % kLineBytes == 0;
+  return kRegisterBytes == kLineBytes && in != out && bytes >= at::detail::kStreamedBytes && lines;
 }
 
 // A step of integers' sums takes as long as it takes to store it: rows side by side bring nothing.
@@ -192,20 +187,22 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   if (kept.empty() || kept[0].size < 8 || (!dense && length >= 8)) {
     constexpr int64_t kTogether = 4;
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
-    int64_t first = 0;
-    if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
-      if (in_stride == size && out_stride == size) {
-        first = sum_groups_of_rows(in, out, kept, rows, length);
-      }
-    }
-    at::parallel_for(first, rows, grain, [&](int64_t begin, int64_t end) {
+    const bool lie_dense = in_stride == size && out_stride == size;
+    const bool streams = streams_rows(in, out, kept, numel * size);
+    at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
       Walker walker(kept.data(), kept.size(), begin);
       const char* from[kTogether];
       char* to[kTogether];
       int64_t i = begin;
-      if constexpr (std::is_same_v<F, Add> &&
-                    (std::is_same_v<T, float> || std::is_same_v<T, int64_t>)) {
-        if (in_stride == size && out_stride == size) {
+      constexpr bool kSums = std::is_same_v<F, Add>;
+      if constexpr (kSums && std::is_same_v<T, float>) {
+        if (lie_dense && rows >= kSideBySide) {
+          i += (streams ? sum_side_by_side<true> : sum_side_by_side<false>)(in, out, walker,
+                                                                            end - i, length);
+        }
+      }
+      if constexpr (kSums && (std::is_same_v<T, float> || std::is_same_v<T, int64_t>)) {
+        if (lie_dense && (rows < kSideBySide || !std::is_same_v<T, float>)) {
           for (; i < end; ++i, walker.next()) {
             sum_row(reinterpret_cast<const T*>(in + walker.in),
                     reinterpret_cast<T*>(out + walker.out), length);

@@ -186,7 +186,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     const int64_t n = std::min(most, end - best.index);
     if (best.index != last) p = chunk(best.index, n);
     // Memory would rest during this second pass: what comes behind all that the first one fetched.
-    const int64_t behind = far ? ahead + n * static_cast<int64_t>(sizeof(T)) : 0;
+    const int64_t behind = far ? ahead + (end - best.index) * static_cast<int64_t>(sizeof(T)) : 0;
     const int64_t place = find(p, n, behind, best.value);
     return Best<T>{p[place], best.index + place};
   };

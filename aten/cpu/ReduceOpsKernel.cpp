@@ -293,14 +293,16 @@ struct VarOp {
   static constexpr int64_t kLongest = 16384 / sizeof(T);
   static Acc identity() { return {T(0), T(0), 0}; }
 
-  // One pass over distances from a number near the mean, that of the first elements: exactly so if
-  // all are equal. sum((x - m)^2) = sum((x - c)^2) - n (m - c)^2, which loses no more than a bit
-  // where the second term is no more than half the first. Where it is, or the distances are too
-  // large to be squared, a second pass has the mean for a center.
+  // One pass over distances from a center near the mean: the first element of a few, or the mean of
+  // the first kWide, which is exact if all are equal. sum((x - m)^2) = sum((x - c)^2) - n (m -
+  // c)^2, which loses no more than a bit where the second term is no more than half the first.
+  // Where it is, or the distances are too large to be squared, a second pass has the mean for a
+  // center.
   static Acc chunk(const T* p, int64_t n, bool far) {
     const int64_t ahead = ahead_of<Add>(far);
     const auto number = static_cast<T>(n);
     T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, ahead) / T(kWide<T>);
+    if (!std::isfinite(center)) center = p[0];
     T squares;
     const auto pass = [&] {
       const Moments<T> sums = sum_moments(p, n, center, ahead);
@@ -310,9 +312,15 @@ struct VarOp {
       return excess;
     };
     if (!(pass() <= squares)) {
-      if (!std::isfinite(center)) center = reduce_chunk<Add, T>(p, n, ahead) / number;
+      if (!std::isfinite(center)) {
+        // Not the sum of the elements, which may be too large as well.
+        const auto share = [&](auto x) { return x / decltype(x)(number); };
+        center = reduce_chunk<Add, T>(p, n, ahead, share);
+      }
+      const T mean = center;
       pass();
-      if (std::isfinite(center) && std::isnan(squares)) {
+      if (std::isfinite(mean) && std::isnan(squares)) {
+        center = mean;
         squares = std::numeric_limits<T>::infinity();
       }
     }

@@ -38,10 +38,9 @@ inline uint64_t dim_list_to_mask(std::string_view op, IntArrayRef dims, int64_t 
 // is checked, and autograd does not hear of it.
 inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides,
                          int64_t storage_offset) {
-  auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
-      Storage(self.storage()), self.key_set(), self.scalar_type());
-  impl->set_sizes_and_strides(sizes, strides, storage_offset);
-  return Tensor(std::move(impl));
+  return Tensor(c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(
+      Storage(self.storage()), self.key_set(), self.scalar_type(),
+      c10::SizesAndStrides(sizes, strides), storage_offset));
 }
 inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef strides) {
   return make_alias(self, sizes, strides, self.storage_offset());

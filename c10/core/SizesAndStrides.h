@@ -12,7 +12,6 @@
 
 namespace c10::inline oploom_v1 {
 
-inline constexpr std::size_t kSizesAndStridesMaxInline = 5;
 // No tensor has more dimensions, so that sets of them fit a word and indices an array.
 inline constexpr std::size_t kMaxDimensions = 64;
 
@@ -25,11 +24,26 @@ class SizesAndStrides final {
   }
   // Of a contiguous tensor; a size of 0 counts as 1 in the strides.
   explicit SizesAndStrides(IntArrayRef sizes) : size_(0) {
-    if (int64_t* const n = start_inline(sizes.size()); OPLOOM_LIKELY(n != nullptr)) {
-      set_contiguous(sizes, n, n + kMaxInline);
-    } else {
-      resize(sizes.size());
-      set_contiguous(sizes, sizes_data(), strides_data());
+    start(sizes.size());
+    int64_t *const n = sizes_data(), *const s = strides_data();
+    std::uint64_t stride = 1;
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      int64_t size = sizes[i];
+      asm volatile("" : "+r"(size));  // or GCC makes a call of memmove() of it
+      n[i] = size;
+      s[i] = static_cast<int64_t>(stride);
+      stride *= size > 1 ? static_cast<std::uint64_t>(size) : 1;
+    }
+  }
+  // Precondition: as many strides as sizes.
+  SizesAndStrides(IntArrayRef sizes, IntArrayRef strides) : size_(0) {
+    start(sizes.size());
+    int64_t *const n = sizes_data(), *const s = strides_data();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      int64_t size = sizes[i];
+      asm volatile("" : "+r"(size));  // the same
+      n[i] = size;
+      s[i] = strides[i];
     }
   }
   SizesAndStrides(const SizesAndStrides& other) : size_(0) { copy_from(other); }
@@ -64,27 +78,6 @@ class SizesAndStrides final {
   int64_t stride_at_unchecked(std::size_t dim) const noexcept { return strides_data()[dim]; }
   int64_t& stride_at_unchecked(std::size_t dim) noexcept { return strides_data()[dim]; }
 
-  // For sizes and strides that are all to be written: the first size, with the first stride
-  // kSizesAndStridesMaxInline behind it; or null, and nothing changed, where they do not lie
-  // inline.
-  int64_t* start_inline(std::size_t new_size) noexcept {
-    if (OPLOOM_UNLIKELY(new_size > kMaxInline || !is_inline())) return nullptr;
-    size_ = new_size;
-    return inline_;
-  }
-
-  // Leaves the strides of dimensions that are new unset (0).
-  void set_sizes(IntArrayRef sizes) {
-    resize(sizes.size());
-    int64_t* to = sizes_data();
-    for (std::size_t i = 0; i < sizes.size(); ++i) to[i] = sizes[i];
-  }
-  // Precondition: as many as there are sizes.
-  void set_strides(IntArrayRef strides) {
-    int64_t* to = strides_data();
-    for (std::size_t i = 0; i < strides.size(); ++i) to[i] = strides[i];
-  }
-
   // A dimension before `dim`, or behind the last.
   void insert(std::size_t dim, int64_t size, int64_t stride) {
     resize(size_ + 1);
@@ -117,18 +110,13 @@ class SizesAndStrides final {
   }
 
  private:
-  static constexpr std::size_t kMaxInline = kSizesAndStridesMaxInline;
+  static constexpr std::size_t kMaxInline = 5;
 
   bool is_inline() const noexcept { return size_ <= kMaxInline; }
-  static void set_contiguous(IntArrayRef sizes, int64_t* n, int64_t* s) noexcept {
-    std::uint64_t stride = 1;
-    for (std::size_t i = sizes.size(); i-- > 0;) {
-      int64_t size = sizes[i];
-      asm volatile("" : "+r"(size));  // or GCC makes a call of memmove() of it
-      n[i] = size;
-      s[i] = static_cast<int64_t>(stride);
-      stride *= size > 1 ? static_cast<std::uint64_t>(size) : 1;
-    }
+  // For sizes and strides that are all to be written. Precondition: there are none yet.
+  void start(std::size_t new_size) {
+    if (OPLOOM_UNLIKELY(new_size > kMaxInline)) return resize_slow(new_size);
+    size_ = new_size;
   }
   OPLOOM_API void resize_slow(std::size_t new_size);
   void copy_from(const SizesAndStrides& other) {

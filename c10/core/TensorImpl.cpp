@@ -4,7 +4,6 @@
 #include <c10/util/Exception.h>
 #include <c10/util/overflow.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -140,7 +139,7 @@ TensorImpl::TensorImpl(Storage&& storage, DispatchKeySet key_set, ScalarType dty
     : storage_(std::move(storage)),
       sizes_and_strides_(sizes),
       numel_(numel),
-      key_set_(key_set.empty() ? key_set : key_set | autograd_dispatch_keyset),
+      key_set_(with_autograd(key_set)),
       dtype_(dtype),
       device_(storage_ ? storage_.device() : Device(DeviceType::CPU)) {
   flags_ = flags_of(true, true);
@@ -178,23 +177,10 @@ void TensorImpl::set_sizes_contiguous(IntArrayRef sizes, int64_t numel) {
 }
 
 void TensorImpl::set_sizes_and_strides(IntArrayRef sizes, IntArrayRef strides) {
-  const std::size_t ndim = sizes.size();
-  OPLOOM_CHECK(ndim == strides.size(), "expected as many strides as sizes, got ", strides, " for ",
-               sizes);
-  const Extent extent = extent_of(sizes.data(), strides.data(), ndim);
-  if (int64_t* const n = sizes_and_strides_.start_inline(ndim); OPLOOM_LIKELY(n != nullptr)) {
-    // The arguments may be the tensor's own or the ends of them: each element is read before it is
-    // written.
-    int64_t* const s = n + kSizesAndStridesMaxInline;
-    for (std::size_t i = 0; i < ndim; ++i) {
-      n[i] = sizes[i];
-      s[i] = strides[i];
-    }
-  } else {
-    const DimVector sizes_copy(sizes), strides_copy(strides);
-    sizes_and_strides_.set_sizes(sizes_copy);
-    sizes_and_strides_.set_strides(strides_copy);
-  }
+  OPLOOM_CHECK(sizes.size() == strides.size(), "expected as many strides as sizes, got ", strides,
+               " for ", sizes);
+  const Extent extent = extent_of(sizes.data(), strides.data(), sizes.size());
+  sizes_and_strides_ = SizesAndStrides(sizes, strides);  // see above
   numel_ = extent.numel;
   flags_ = static_cast<std::uint8_t>(flags_of(extent.contiguous, extent.dense) |
                                      (flags_ & kWrappedNumber));

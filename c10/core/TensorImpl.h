@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 namespace at::inline oploom_v1 {
@@ -57,7 +56,7 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   // Sizes are [0] until they are set. Autograd's key is added to the backend's.
   TensorImpl(Storage&& storage, DispatchKeySet key_set, ScalarType dtype) noexcept
       : storage_(std::move(storage)),
-        key_set_(key_set.empty() ? key_set : key_set | autograd_dispatch_keyset),
+        key_set_(with_autograd(key_set)),
         dtype_(dtype),
         device_(storage_ ? storage_.device() : Device(DeviceType::CPU)) {}
   // A contiguous tensor of `numel` elements, the product of the sizes, none of which is negative.
@@ -69,10 +68,7 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
              const SizesAndStrides& dims, int64_t storage_offset);
   // For layouts that keep their data elsewhere.
   TensorImpl(DispatchKeySet key_set, ScalarType dtype, Device device, Layout layout) noexcept
-      : key_set_(key_set.empty() ? key_set : key_set | autograd_dispatch_keyset),
-        dtype_(dtype),
-        device_(device),
-        layout_(layout) {}
+      : key_set_(with_autograd(key_set)), dtype_(dtype), device_(device), layout_(layout) {}
   ~TensorImpl() override;
   TensorImpl(const TensorImpl&) = delete;
   TensorImpl& operator=(const TensorImpl&) = delete;
@@ -205,8 +201,8 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   void set_zero_dim_empty() noexcept;
 
  private:
-  // With n the sizes and s the strides, dimensions of size 1 left out, and all but the last set if
-  // numel = 0:
+  // With n the sizes and s the strides, dimensions of size 1 left out. Those for contiguous and
+  // dense tensors are set if numel = 0.
   enum Flag : std::uint8_t {
     kContiguous = 1,                // s[i] = n[i+1] * ... * n[last]
     kChannelsLastContiguous = 2,    // 4-d, and so in the order N, H, W, C
@@ -218,6 +214,9 @@ class OPLOOM_API TensorImpl : public intrusive_ptr_target, public PooledObject<T
   };
 
   bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
+  static DispatchKeySet with_autograd(DispatchKeySet keys) noexcept {
+    return keys.empty() ? keys : keys | autograd_dispatch_keyset;
+  }
   void* data_impl() const noexcept {
     if (OPLOOM_UNLIKELY(numel_ == 0 || !storage_)) return nullptr;
     char* base = static_cast<char*>(storage_.mutable_data());

@@ -30,7 +30,16 @@ def test_a_load_waits_unless_one_store_has_all_of_it():
 def test_the_last_store_counts_and_one_long_ago_does_not():
     assert found("S 1000,1", "S 1000,8", "L 1000,8") == []
     assert found("S 1000,8", "S 1000,1", "L 1000,8") == [(8, 1, 1)]
-    assert found("S 1000,8", "L 1000,16", between=stalls.NEAR) == []
+    near = stalls.NEAR - 1
+    assert found("S 1000,8", "L 1000,16", between=near) == [(16, 8, stalls.NEAR)]
+    assert found("S 1000,8", "L 1000,16", between=near + 1) == []
+
+
+def test_names_are_short():
+    assert stalls.shorten("at::oploom_v1::(anonymous namespace)::f(c10::oploom_v1::Device)") == (
+        "f(Device)"
+    )
+    assert len(stalls.shorten("f" * 100)) == 60
 
 
 def test_only_what_is_behind_the_marker_counts():

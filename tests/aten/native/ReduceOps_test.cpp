@@ -561,6 +561,15 @@ TEST(Reductions, VarianceTooLarge) {
       t.select(1, n / 2).fill_(kInf);
       EXPECT_TRUE(std::isnan(t.var({1}, true)[1].item<double>())) << n;
     }
+    // Their sum exceeds the dtype, too.
+    for (const auto& [dtype, large] : {std::pair(at::kFloat, 2e38), {at::kDouble, 1e308}}) {
+      for (const int64_t length : {n, 100 * n}) {
+        const Tensor same = at::full({2, length}, large, dtype);
+        EXPECT_EQ(doubles(same.var({1}, true)), (Doubles{0, 0})) << dtype << ' ' << length;
+        same.select(1, length - 1).fill_(-large);
+        EXPECT_EQ(doubles(same.var({1}, true)), (Doubles{kInf, kInf})) << dtype << ' ' << length;
+      }
+    }
   }
 }
 
@@ -676,13 +685,16 @@ TEST(Reductions, RunningSumsOfFloats) {
     }
     expect_close(t.to(at::kDouble).cumsum(1), sums, 1e-12, c10::str("double, row of ", n));
   }
-  // What is not finite reaches what follows, and nothing before.
-  for (int64_t place = 0; place < 20; ++place) {
-    Tensor t = at::ones({20});
-    t[place].fill_(kInf);
-    const Doubles got = doubles(t.cumsum(0));
-    for (int64_t i = 0; i < 20; ++i) {
-      EXPECT_EQ(got[i], i < place ? static_cast<double>(i + 1) : kInf) << place;
+  // What is not finite reaches what follows in its row, and nothing else.
+  for (int64_t rows : {1, 20}) {
+    for (int64_t place = 0; place < 20; ++place) {
+      Tensor t = at::ones({rows, 20});
+      t[rows / 2][place].fill_(kInf);
+      const Doubles got = doubles(t.cumsum(1));
+      for (int64_t i = 0; i < rows * 20; ++i) {
+        const bool reached = i / 20 == rows / 2 && i % 20 >= place;
+        EXPECT_EQ(got[i], reached ? kInf : static_cast<double>(i % 20 + 1)) << place;
+      }
     }
   }
 }

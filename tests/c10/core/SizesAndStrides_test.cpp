@@ -14,10 +14,7 @@ SizesAndStrides make(std::size_t ndim) {
   std::vector<int64_t> sizes(ndim), strides(ndim);
   std::iota(sizes.begin(), sizes.end(), 10);
   std::iota(strides.begin(), strides.end(), 100);
-  SizesAndStrides s;
-  s.set_sizes(sizes);
-  s.set_strides(strides);
-  return s;
+  return {sizes, strides};
 }
 
 void expect_made(const SizesAndStrides& s, std::size_t ndim, std::size_t from = ~std::size_t{0}) {
@@ -40,9 +37,24 @@ TEST(SizesAndStrides, RefusesMoreThan64Dimensions) {
   expect_made(s, 64);
   EXPECT_THROW(s.resize(65), c10::Error);
   expect_made(s, 64);
-  SizesAndStrides small = make(2);
-  EXPECT_THROW(small.set_sizes(std::vector<int64_t>(65, 1)), c10::Error);
-  expect_made(small, 2);
+  const std::vector<int64_t> many(65, 1);
+  EXPECT_THROW(SizesAndStrides{many}, c10::Error);
+  EXPECT_THROW((SizesAndStrides{many, many}), c10::Error);
+}
+
+TEST(SizesAndStrides, OfContiguousTensors) {
+  for (std::size_t ndim = 0; ndim < 9; ++ndim) {
+    std::vector<int64_t> sizes(ndim);
+    std::iota(sizes.begin(), sizes.end(), 0);
+    const SizesAndStrides s(sizes);
+    ASSERT_EQ(s.size(), ndim);
+    int64_t stride = 1;
+    for (std::size_t i = ndim; i-- > 0;) {
+      EXPECT_EQ(s.size_at_unchecked(i), sizes[i]);
+      EXPECT_EQ(s.stride_at_unchecked(i), stride);
+      stride *= sizes[i] == 0 ? 1 : sizes[i];
+    }
+  }
 }
 
 TEST(SizesAndStrides, ResizesBetweenAllSizes) {
