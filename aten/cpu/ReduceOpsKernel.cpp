@@ -294,10 +294,10 @@ struct VarOp {
   static Acc identity() { return {T(0), T(0), 0}; }
 
   // One pass over distances from a center near the mean: the first element of a few, or the mean of
-  // the first kWide, which is exact if all are equal. sum((x - m)^2) = sum((x - c)^2) - n (m -
-  // c)^2, which loses no more than a bit where the second term is no more than half the first.
-  // Where it is, or the distances are too large to be squared, a second pass has the mean for a
-  // center.
+  // the first kWide, which is exact if all are equal. With the mean m and the center c,
+  //   sum((x - m)^2) = sum((x - c)^2) - n (m - c)^2,
+  // which loses no more than a bit where the second term is no more than half the first. Where it
+  // is more, or the distances are too large to be squared, a second pass has the mean for a center.
   static Acc chunk(const T* p, int64_t n, bool far) {
     const int64_t ahead = ahead_of<Add>(far);
     const auto number = static_cast<T>(n);
