@@ -25,6 +25,7 @@ struct Truth {
   OPLOOM_HOST_DEVICE friend Truth operator&(Truth a, Truth b) { return a.value && b.value; }
   OPLOOM_HOST_DEVICE friend Truth operator|(Truth a, Truth b) { return a.value || b.value; }
   OPLOOM_HOST_DEVICE friend Truth operator!(Truth a) { return !a.value; }
+  OPLOOM_HOST_DEVICE friend bool all(Truth a) { return a.value; }
 };
 
 namespace detail {

@@ -192,6 +192,15 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
     def leaf(argument: str) -> str:
         return f"V({number(argument, 'T')})" if is_number(argument) else named(argument)
 
+    known = {i.name for i in uniform}
+
+    def spell(instruction: Instruction, arguments: list[str]) -> str:
+        # What is the same for all elements is decided before one of two values is computed.
+        if instruction.operation == "select" and instruction.arguments[0] in known:
+            condition, chosen, other = arguments
+            return f"all({condition}) ? {chosen} : {other}"
+        return _vec(instruction, arguments)
+
     used = _uses(program)
     scalars = [(s, i) for i, s in enumerate(expression.scalars) if s in used]
 
@@ -219,7 +228,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
 
     parameters = [f"const V& {named(i)}" if i in used else "const V&" for i in expression.inputs]
     lines, outputs = statements(
-        program, _vec, leaf, skip=[i.name for i in uniform], indent=4
+        program, spell, leaf, skip=[i.name for i in uniform], indent=4
     )
     if len(outputs) == 1:
         lines.append(text.assign("    return ", outputs[0]))

@@ -398,7 +398,7 @@ struct round_decimals_op {
     t6 = pow(V(T(10)), t5);
   }
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return select(t0, round(self * t1) / t1, round(self / t6) * t6);
+    return all(t0) ? round(self * t1) / t1 : round(self / t6) * t6;
   }
   V decimals;
   typename V::Mask t0;

@@ -11,11 +11,9 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 // Whether there are instructions for the bits of floating-point lanes.
 template <typename T>
-inline constexpr bool kHasBits = std::is_floating_point_v<T>&& requires(Vec<T> v) {
-  all(v == v);
-};
+inline constexpr bool kHasBits = std::is_floating_point_v<T>&& Vec<T>::kInRegister;
 
-  // ---- Vec's own ----
+// ---- Vec's own ----
 
 #define OPLOOM_METHOD(name)                           \
   template <typename T>                               \

@@ -7,6 +7,7 @@
 #include <c10/util/Macros.h>
 #include <c10/util/complex_math.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -87,6 +88,9 @@ class Vec {
     friend Mask operator!(Mask a) {
       for (int i = 0; i < size(); ++i) a.values[i] = !a.values[i];
       return a;
+    }
+    friend bool all(const Mask& a) {
+      return std::all_of(a.values.begin(), a.values.end(), [](bool truth) { return truth; });
     }
   };
 

@@ -71,6 +71,12 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) { return Mask{a.bits & b.bits}; }
     OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) { return Mask{a.bits | b.bits}; }
     OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) { return Mask{~a.bits}; }
+    OPLOOM_ALWAYS_INLINE friend bool all(Mask a) {
+      uint64_t words[sizeof(Lanes) / sizeof(uint64_t)];
+      std::memcpy(words, &a.bits, sizeof(words));
+      return std::all_of(std::begin(words), std::end(words),
+                         [](uint64_t word) { return word == ~uint64_t{0}; });
+    }
   };
 
   Vec() = default;
