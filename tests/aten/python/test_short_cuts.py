@@ -86,3 +86,12 @@ def test_rows_of_every_length(length):
         tensor[1, place] = float("nan")
         assert tensor.amax(1).isnan().tolist() == [False, True, False]
         tensor[1, place] = 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_equal_to_itself(dtype):
+    a = oploom.tensor([[0, 1], [0, 0]]).to(getattr(oploom, dtype))
+    assert a.equal(a) and a.equal(a[:]) and not a.equal(a.T)
+    if a.dtype.is_floating_point or a.dtype.is_complex:
+        a[1, 0] = float("nan")
+        assert not a.equal(a)
