@@ -215,6 +215,35 @@ struct Min {
   }
 };
 
+// The places of 16-bit floats, given by their bits, in the order that F's extreme ends: finite and
+// infinite numbers, and NaN of either sign behind them. Their extremes are those of the numbers.
+template <typename F, typename Float>
+struct PlaceOf {
+  static constexpr bool kIsMax = std::is_base_of_v<Max, F>;
+  static constexpr uint16_t kInfinity = std::is_same_v<Float, c10::Half> ? 0x7c00 : 0x7f80;
+  // With the other bits of negative ones flipped, numbers follow one another from -infinity, which
+  // is ~kInfinity, to kInfinity, then NaN, and after an overflow the negative NaN. Max begins at
+  // the former, Min behind the latter, and both count from the least int16_t.
+  static constexpr auto kFirst = static_cast<uint16_t>(kIsMax ? ~kInfinity : kInfinity + 1);
+  static constexpr auto kShift = static_cast<int16_t>(0x8000 - kFirst);
+
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(V bits) const {
+    return Add::apply(flipped(bits), V(kShift));
+  }
+  // What Reduction makes of a place.
+  static Float apply(int16_t place, int64_t, double) {
+    const int16_t bits = flipped(Add::apply(place, static_cast<int16_t>(-kShift)));
+    return std::bit_cast<Float>(bits);
+  }
+
+ private:
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE static V flipped(V bits) {
+    return static_cast<V>(bits ^ ((bits >> 15) & V(int16_t{0x7fff})));
+  }
+};
+
 // What F makes of blocks of `count` Vecs, which load(k) gives.
 template <typename F, typename V, int64_t count>
 struct Partial {

@@ -231,9 +231,14 @@ void extreme_kernel(const char* name, const TensorBase& result, const TensorBase
                     DimMask mask) {
   OPLOOM_DISPATCH(self.scalar_type(), name,
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    using In = number_t<scalar_t>;
-                    using T = std::conditional_t<std::is_integral_v<In>, In, wide_t<In>>;
-                    reduce(reduction_of<SimpleOp<F, T>, As<In>, In>(), result, self, mask);
+                    if constexpr (c10::is_reduced_floating_point_v<scalar_t>) {
+                      using Place = PlaceOf<F, scalar_t>;
+                      reduce(reduction_of<SimpleOp<F, int16_t, Place>, Place, int16_t>(), result,
+                             self, mask);
+                    } else {
+                      using T = number_t<scalar_t>;
+                      reduce(reduction_of<SimpleOp<F, T>, As<T>, T>(), result, self, mask);
+                    }
                   });
 }
 

@@ -402,6 +402,30 @@ TEST(Reductions, NaNsAtEveryPlace) {
   }
 }
 
+// Those of 16-bit floats are found by their bits. All there are, in rows and columns of sixteen.
+TEST(Reductions, ExtremesOfEverySixteenBitFloat) {
+  const auto expect_extremes = [](const Tensor& t, int64_t dim) {
+    const Doubles largest = doubles(t.amax({dim})), smallest = doubles(t.amin({dim}));
+    for (int64_t i = 0; i < t.size(1 - dim); ++i) {
+      const Doubles numbers = doubles(t.select(1 - dim, i));
+      const bool is_nan =
+          std::any_of(numbers.begin(), numbers.end(), [](double x) { return std::isnan(x); });
+      const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+      EXPECT_TRUE(is_nan ? std::isnan(largest[i]) : largest[i] == *most) << i;
+      EXPECT_TRUE(is_nan ? std::isnan(smallest[i]) : smallest[i] == *least) << i;
+    }
+  };
+  for (at::ScalarType dtype : {at::kHalf, at::kBFloat16}) {
+    const Tensor t = at::empty({4096, 16}, dtype);
+    auto* bits = static_cast<uint16_t*>(t.mutable_data_ptr());
+    // Any odd factor gives each of them once.
+    for (int i = 0; i < 65536; ++i) bits[i] = static_cast<uint16_t>(i * 40503);
+    expect_extremes(t, 1);
+    expect_extremes(t.t().contiguous(), 0);
+    expect_extremes(t.t(), 0);
+  }
+}
+
 // Of equal elements the first counts, wherever the others are.
 TEST(Reductions, FirstOfEqualElements) {
   for (int64_t n : {2, 5, 16, 31, 32, 100, 1024, 1025, 5000}) {
