@@ -96,13 +96,45 @@ void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
   }
 }
 
+void copy_row_kernel(char* to, const char* from, int64_t bytes) {
+  typedef char Part __attribute__((vector_size(32)));
+  constexpr int64_t kPart = sizeof(Part);
+  // Of more, memcpy() may decide to write past the cache.
+  constexpr int64_t kFew = 64, kMany = 1 << 20;
+  if (!vec::Vec<float>::kInRegister || bytes < kFew || bytes > kMany) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return;
+  }
+  const auto load = [&](int64_t place) {
+    Part part;
+    std::memcpy(&part, from + place, sizeof(part));
+    return part;
+  };
+  const auto store = [&](int64_t place, Part part) {
+    std::memcpy(to + place, &part, sizeof(part));
+  };
+  // All but the ends is written where a Part lies in one cache line.
+  const Part last = load(bytes - kPart);
+  store(0, load(0));
+  int64_t i = kPart - static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kPart);
+  for (; i + 4 * kPart <= bytes; i += 4 * kPart) {
+    const Part a = load(i), b = load(i + kPart), c = load(i + 2 * kPart), d = load(i + 3 * kPart);
+    store(i, a);
+    store(i + kPart, b);
+    store(i + 2 * kPart, c);
+    store(i + 3 * kPart, d);
+  }
+  for (; i + kPart <= bytes; i += kPart) store(i, load(i));
+  store(bytes - kPart, last);
+}
+
 // Elements of one size that are moved as they are.
 template <typename T>
 void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
   if (dst_stride == sizeof(T)) {
     if (src_stride == sizeof(T)) {
       // The same memory when a tensor is copied to itself; then nothing is to be done.
-      if (dst != src) std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+      if (dst != src) copy_row_kernel(dst, src, n * int64_t{sizeof(T)});
       return;
     }
     if (src_stride == 0) {
@@ -234,5 +266,6 @@ OPLOOM_REGISTER_DISPATCH(copy_stub, &copy_kernel);
 OPLOOM_REGISTER_DISPATCH(cast_loop_stub, &cast_loop_kernel);
 OPLOOM_REGISTER_DISPATCH(move_loop_stub, &move_loop_kernel);
 OPLOOM_REGISTER_DISPATCH(repeat_stub, &repeat_kernel);
+OPLOOM_REGISTER_DISPATCH(copy_row_stub, &copy_row_kernel);
 
 }  // namespace at::inline oploom_v1::native

@@ -57,7 +57,7 @@ class RowWriter {
 
  private:
   static constexpr int64_t kSize = sizeof(T);
-  at::detail::StreamLoop stream_;
+  at::detail::BytesLoop stream_;
 };
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

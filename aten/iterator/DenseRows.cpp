@@ -302,7 +302,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kPieceBytes];
-    const StreamLoop copy = get_stream_loop();
+    const BytesLoop copy = get_stream_loop();
     char* target = row[0];
     for (int64_t i = 0; i < n; i += kPieceBytes / sizes[0]) {
       const int64_t count = std::min(n - i, kPieceBytes / sizes[0]);

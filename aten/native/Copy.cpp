@@ -46,7 +46,7 @@ namespace {
 void copy_bytes(void* to, const void* from, int64_t bytes) {
   constexpr int64_t kGrain = 512 * 1024;
   if (bytes <= kGrain) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
+    at::detail::copy_row(to, from, static_cast<size_t>(bytes));
     return;
   }
   at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
@@ -56,7 +56,7 @@ void copy_bytes(void* to, const void* from, int64_t bytes) {
       at::detail::get_stream_loop()(target, source, end - begin);
       at::detail::stream_fence();
     } else {
-      std::memcpy(target, source, static_cast<size_t>(end - begin));
+      at::detail::copy_row(target, source, static_cast<size_t>(end - begin));
     }
   });
 }
@@ -95,7 +95,7 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
   const size_t bytes = static_cast<size_t>(self.sizes()[1]) * self.itemsize();
   char* row = static_cast<char*>(self.mutable_data_ptr());
   for (int64_t i = 0; i < self.sizes()[0]; ++i, row += bytes) {
-    std::memcpy(row, src.const_data_ptr(), bytes);
+    at::detail::copy_row(row, src.const_data_ptr(), bytes);
   }
   return true;
 }

@@ -2,10 +2,9 @@
 // move single elements and are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
+#include <aten/iterator/Cast.h>
 #include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/Indexing.h>
-
-#include <cstring>
 
 namespace at::inline oploom_v1::native {
 namespace {
@@ -77,7 +76,7 @@ void index_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef steps
             *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(self + offset);
           },
           [n](char* out, char* self, int64_t offset) {
-            std::memcpy(out, self + offset, static_cast<size_t>(n) * sizeof(T));
+            at::detail::copy_row(out, self + offset, static_cast<size_t>(n) * sizeof(T));
           });
     });
   });
@@ -127,7 +126,7 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
             *reinterpret_cast<T*>(self + offset) = *reinterpret_cast<const T*>(value);
           },
           [n](char* self, char* value, int64_t offset) {
-            std::memcpy(self + offset, value, static_cast<size_t>(n) * sizeof(T));
+            at::detail::copy_row(self + offset, value, static_cast<size_t>(n) * sizeof(T));
           });
     };
     // On one thread, too: which of several values for one element is kept must not be a race.

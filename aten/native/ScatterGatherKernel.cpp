@@ -3,6 +3,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
 #include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/Indexing.h>
 #include <c10/core/CPUAllocator.h>
@@ -234,7 +235,7 @@ void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim
         self, static_cast<const T*>(self.const_data_ptr()), dim, index, result,
         static_cast<T*>(result.mutable_data_ptr()), [](const T& from, T& to) { to = from; },
         [](const T* from, T* to, int64_t n) {
-          std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+          at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
         });
   });
 }
@@ -246,7 +247,7 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
         self, static_cast<T*>(self.mutable_data_ptr()), dim, index, src,
         static_cast<const T*>(src.const_data_ptr()), [](T& to, const T& from) { to = from; },
         [](T* to, const T* from, int64_t n) {
-          std::memcpy(to, from, static_cast<size_t>(n) * sizeof(T));
+          at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
         });
   });
 }

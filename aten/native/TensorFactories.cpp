@@ -2,6 +2,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/ShapeUtils.h>
@@ -439,8 +440,8 @@ void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
         };
         clear(0, keep_begin);
         if (from_row != to_row && from_step == 1 && to_step == 1) {
-          std::memcpy(to_row + keep_begin, from_row + keep_begin,
-                      static_cast<size_t>(keep_end - keep_begin) * sizeof(T));
+          at::detail::copy_row(to_row + keep_begin, from_row + keep_begin,
+                               static_cast<size_t>(keep_end - keep_begin) * sizeof(T));
         } else if (from_row != to_row) {
           for (int64_t j = keep_begin; j < keep_end; ++j)
             to_row[j * to_step] = from_row[j * from_step];

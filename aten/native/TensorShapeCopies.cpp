@@ -1,9 +1,11 @@
 // Operators of the TensorShape family that copy: joining, repeating, reversing, rolling.
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TypeProperties.h>
 #include <aten/native/ShapeUtils.h>
+#include <c10/util/SmallVector.h>
 #include <c10/util/overflow.h>
 #include <generated/native/cat.h>
 #include <generated/native/concat.h>
@@ -17,7 +19,6 @@
 #include <generated/ops/copy.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace at::inline oploom_v1::native {
@@ -71,7 +72,7 @@ bool is_block(const Tensor& tensor, const Tensor& out) {
 
 // Many rows of blocks of few bytes are written faster tensor by tensor, as columns.
 bool has_long_blocks(const Tensor& out, int64_t rows, size_t tensors) {
-  constexpr int64_t kFewRows = 64, kLongBlock = 32;
+  constexpr int64_t kFewRows = 64, kLongBlock = 8;
   return rows < kFewRows ||
          static_cast<int64_t>(out.nbytes()) / rows > kLongBlock * static_cast<int64_t>(tensors);
 }
@@ -87,26 +88,29 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
       const int64_t bytes = static_cast<int64_t>(tensor.nbytes());
       const char* source = static_cast<const char*>(tensor.const_data_ptr());
       at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
-        std::memcpy(data + begin, source + begin, static_cast<size_t>(end - begin));
+        at::detail::copy_row(data + begin, source + begin, static_cast<size_t>(end - begin));
       });
       data += bytes;
     }
     return;
   }
-  DimVector block_bytes;
+  struct Block {
+    const char* data;
+    int64_t bytes;
+  };
+  SmallVector<Block, 8> blocks;
   for (const Tensor& tensor : tensors) {
-    block_bytes.push_back(static_cast<int64_t>(tensor.nbytes()) / rows);
+    const int64_t bytes = static_cast<int64_t>(tensor.nbytes()) / rows;
+    if (bytes > 0) blocks.push_back({static_cast<const char*>(tensor.const_data_ptr()), bytes});
   }
   const int64_t row_bytes = static_cast<int64_t>(out.nbytes()) / rows;
   at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
     char* target = data + begin * row_bytes;
     for (int64_t row = begin; row < end; ++row) {
-      for (size_t i = 0; i < tensors.size(); ++i) {
-        const int64_t bytes = block_bytes[i];
-        if (bytes == 0) continue;
-        std::memcpy(target, static_cast<const char*>(tensors[i].const_data_ptr()) + row * bytes,
-                    static_cast<size_t>(bytes));
-        target += bytes;
+      for (const Block& block : blocks) {
+        at::detail::copy_row(target, block.data + row * block.bytes,
+                             static_cast<size_t>(block.bytes));
+        target += block.bytes;
       }
     }
   });
@@ -277,46 +281,50 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
 
 namespace {
 
-// Copies self, rolled by `shift` along `dim`, into `out`.
-void roll_one_dim(const Tensor& self, int64_t shift, int64_t dim, const Tensor& out) {
-  const int64_t size = self.sizes()[dim];
-  const int64_t moved = ((shift % size) + size) % size;
-  const auto copy_part = [&](int64_t from, int64_t to, int64_t length) {
-    if (length == 0) return;
-    DimVector sizes(self.sizes());
+// Copies self into out, rolled by shifts[d] along each dimension d from `dim` on; shifts are not
+// negative and smaller than the sizes. Each element is copied once, in one of the two parts of each
+// dimension.
+void copy_rolled(const Tensor& self, const Tensor& out, IntArrayRef shifts, int64_t dim = 0) {
+  while (dim < self.dim() && shifts[dim] == 0) ++dim;
+  if (dim == self.dim()) {
+    out.copy_(self);
+    return;
+  }
+  const auto part = [dim](const Tensor& tensor, int64_t from, int64_t length) {
+    DimVector sizes(tensor.sizes());
     sizes[dim] = length;
-    make_alias(out, sizes, out.strides(), out.storage_offset() + to * out.strides()[dim])
-        .copy_(make_alias(self, sizes, self.strides(),
-                          self.storage_offset() + from * self.strides()[dim]));
+    return make_alias(tensor, sizes, tensor.strides(),
+                      tensor.storage_offset() + from * tensor.strides()[dim]);
   };
-  copy_part(0, moved, size - moved);
-  copy_part(size - moved, 0, moved);
+  const int64_t moved = shifts[dim], rest = self.sizes()[dim] - moved;
+  copy_rolled(part(self, 0, rest), part(out, moved, rest), shifts, dim + 1);
+  copy_rolled(part(self, rest, moved), part(out, 0, moved), shifts, dim + 1);
 }
 
 }  // namespace
 
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   OPLOOM_CHECK(!shifts.empty(), "roll(): expected at least one shift");
-  if (dims.empty()) {
+  const bool flat = dims.empty();
+  if (flat) {
     OPLOOM_CHECK(shifts.size() == 1, "roll(): expected one of shifts without dims, got ", shifts);
-    const Tensor dense = self.contiguous();
-    Tensor result(at::detail::empty(self.sizes(), self.options()));
-    if (self.numel() > 0) {
-      roll_one_dim(make_alias(dense, {self.numel()}, {1}), shifts[0], 0,
-                   make_alias(result, {self.numel()}, {1}));
-    }
-    return result;
-  }
-  OPLOOM_CHECK(shifts.size() == dims.size(), "roll(): expected as many shifts as dims, got ",
-               shifts, " and ", dims);
-  Tensor result = self;
-  for (size_t i = 0; i < dims.size(); ++i) {
+  } else {
+    OPLOOM_CHECK(shifts.size() == dims.size(), "roll(): expected as many shifts as dims, got ",
+                 shifts, " and ", dims);
     OPLOOM_CHECK_INDEX(self.dim() > 0, "roll(): a 0-d input has no dimension to roll");
-    const int64_t dim = c10::wrap_dim("roll", dims[i], self.dim());
-    Tensor rolled(at::detail::empty(self.sizes(), self.options()));
-    if (self.numel() > 0) roll_one_dim(result, shifts[i], dim, rolled);
-    result = std::move(rolled);
   }
+  const DimVector rolled = flat ? DimVector{self.numel()} : DimVector(self.sizes());
+  DimVector moved(rolled.size(), 0);
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const int64_t dim = flat ? 0 : c10::wrap_dim("roll", dims[i], self.dim());
+    const int64_t size = std::max<int64_t>(rolled[dim], 1);
+    const int64_t back = size - (shifts[i] % size + (shifts[i] < 0 ? size : 0));
+    moved[dim] += moved[dim] < back ? size - back : -back;
+  }
+  Tensor result(at::detail::empty(self.sizes(), self.options()));
+  if (self.numel() == 0) return result;
+  const Tensor from = flat ? make_alias(self.contiguous(), rolled, {1}) : self;
+  copy_rolled(from, make_alias(result, rolled, c10::contiguous_strides(rolled)), moved);
   return result;
 }
 

@@ -23,10 +23,12 @@ OPLOOM_DECLARE_DISPATCH(cast_loop_getter_fn, cast_loop_stub);
 using move_loop_getter_fn = at::detail::CastLoop (*)(int64_t element_size);
 OPLOOM_DECLARE_DISPATCH(move_loop_getter_fn, move_loop_stub);
 
-// The loops that transpose, write past the cache and repeat; see aten/iterator/Cast.h.
+// The loops that transpose, write past the cache or as memcpy() does, and repeat; see
+// aten/iterator/Cast.h.
 using transpose_loop_getter_fn = at::detail::TransposeLoop (*)(int64_t element_size);
 OPLOOM_DECLARE_DISPATCH(transpose_loop_getter_fn, transpose_loop_stub);
-OPLOOM_DECLARE_DISPATCH(at::detail::StreamLoop, stream_row_stub);
+OPLOOM_DECLARE_DISPATCH(at::detail::BytesLoop, stream_row_stub);
+OPLOOM_DECLARE_DISPATCH(at::detail::BytesLoop, copy_row_stub);
 OPLOOM_DECLARE_DISPATCH(at::detail::RepeatLoop, repeat_stub);
 
 }  // namespace at::inline oploom_v1::native

@@ -631,6 +631,7 @@ class TestRoll(OperatorTests):
          'dtypes': 'all',
          'samples': [{'self': [3, 4], 'shifts': [1], 'dims': [0]},
                      {'self': [3, 4], 'shifts': [-1, 6], 'dims': [0, 1]},
+                     {'self': [3, 4, 5], 'shifts': [2, -4, 9, -10], 'dims': [0, 2, -1, 0]},
                      {'self': [3, 4], 'shifts': [5]},
                      {'self': [0], 'shifts': [1]}],
          'errors': [{'args': {'self': [3, 4], 'shifts': [1, 2], 'dims': [0]},

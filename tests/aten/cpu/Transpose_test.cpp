@@ -82,20 +82,30 @@ TEST(Transpose, EverySizeAndStride) {
   }
 }
 
-TEST(Transpose, StreamsAnyBytes) {
-  for (const int64_t bytes : {1, 63, 64, 65, 200, 4096}) {
-    for (const int64_t offset : {0, 1, 40, 63}) {
+// Every size, at every place in a cache line, and nothing besides.
+template <typename Copy>
+void expect_copies_any_bytes(const Copy& copy) {
+  for (const int64_t bytes : {1, 63, 64, 65, 200, 255, 256, 257, 300, 391, 4096, 70001}) {
+    for (const int64_t offset : {0, 1, 31, 32, 40, 63}) {
       const Bytes from = pattern(bytes);
       Bytes to = pattern(bytes + 200, 9);
       Bytes wanted = to;
       char* place = line_of(to) + offset;
       std::memcpy(wanted.data() + (place - to.data()), from.data(), from.size());
-      at::detail::get_stream_loop()(place, from.data(), bytes);
-      at::detail::stream_fence();
+      copy(place, from.data(), bytes);
       ASSERT_EQ(to, wanted) << bytes << " bytes at " << offset;
     }
   }
 }
+
+TEST(Transpose, StreamsAnyBytes) {
+  expect_copies_any_bytes([](char* to, const char* from, int64_t bytes) {
+    at::detail::get_stream_loop()(to, from, bytes);
+    at::detail::stream_fence();
+  });
+}
+
+TEST(Transpose, CopiesAnyRow) { expect_copies_any_bytes(&at::detail::copy_row); }
 
 // ---- Dense rows of operands of every kind ----
 
