@@ -138,13 +138,14 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   CastLoop move[kMaxOperands];
   const RepeatLoop repeat = get_repeat_loop();
   Mode mode[kMaxOperands];
-  bool columns = false, gathered = false;
+  bool columns = false, gathered = false, prepares = stream;
   int buffered = 0;
   for (int k = 0; k < operands; ++k) {
     mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
     columns = columns || mode[k] == Mode::Columns;
     gathered = gathered || (mode[k] == Mode::Columns && k >= outputs);
     buffered += mode[k] != Mode::Dense;
+    prepares = prepares || mode[k] == Mode::Strided || mode[k] == Mode::Repeated;
     move[k] = get_move_loop(sizes[k]);
   }
   const int64_t bytes = kBuffersBytes / buffered / kLineBytes * kLineBytes;
@@ -159,6 +160,11 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
     pitch = std::min(bytes / std::min(size1, most) / kLineBytes * kLineBytes, kPitchBytes);
   }
   const int64_t width = (columns ? pitch - kLineBytes : pitch) / largest;
+  // From one row of a part to the next.
+  int64_t step[kMaxOperands];
+  for (int k = 0; k < operands; ++k) {
+    step[k] = mode[k] == Mode::Dense ? outer[k] : mode[k] == Mode::Columns ? pitch : 0;
+  }
 
   const auto transpose = [&](int k, int64_t i, int64_t j, int64_t n, int64_t rows) {
     char* place = data[k] + i * strides[k] + j * outer[k];
@@ -167,6 +173,33 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       loop(place, strides[k], buffer[k], pitch, n, rows, stream);
     } else {
       loop(buffer[k], pitch, place, strides[k], rows, n, /*stream=*/false);
+    }
+  };
+  // What is done for row r of a part before it is computed, if anything.
+  const auto prepare = [&](int64_t i, int64_t j, int64_t r, int64_t n, int64_t rows,
+                           const Part& next) {
+    for (int k = outputs; stream && gathered && k < operands; ++k) {
+      if (mode[k] != Mode::Columns) continue;
+      fetch_columns(data[k], strides[k], outer[k], sizes[k], next, r, rows);
+    }
+    for (int k = outputs; k < operands; ++k) {
+      char* place = data[k] + i * strides[k] + (j + r) * outer[k];
+      if (stream && mode[k] != Mode::Columns) {
+        // Behind the last row comes the first one of the next piece.
+        int64_t ahead = width * strides[k];
+        if (columns)
+          ahead = kAhead * outer[k] + (r + kAhead < rows ? 0 : ahead - rows * outer[k]);
+        fetch<3>(reinterpret_cast<uintptr_t>(place) + ahead, n * strides[k], strides[k]);
+      }
+      if (mode[k] == Mode::Strided) move[k](buffer[k], sizes[k], place, strides[k], n);
+      // The buffer still holds the element if neither row nor piece needs another.
+      if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
+        if (is_repeated(repeated, k)) {
+          repeat(buffer[k], place, 0, sizes[k], 1);
+        } else if (columns || i == 0) {
+          move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
+        }
+      }
     }
   };
   char* row[kMaxOperands];
@@ -182,40 +215,18 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       if (next.n <= 0) {
         next = {0, std::min(width, size0), j + block, std::min(block, size1 - j - block)};
       }
+      for (int k = 0; k < operands; ++k) {
+        row[k] = mode[k] == Mode::Dense ? data[k] + i * strides[k] + j * outer[k] : buffer[k];
+      }
       for (int64_t r = 0; r < rows; ++r) {
-        for (int k = outputs; stream && gathered && k < operands; ++k) {
-          if (mode[k] != Mode::Columns) continue;
-          fetch_columns(data[k], strides[k], outer[k], sizes[k], next, r, rows);
-        }
-        for (int k = 0; k < operands; ++k) {
-          char* place = data[k] + i * strides[k] + (j + r) * outer[k];
-          row[k] = mode[k] == Mode::Dense ? place : buffer[k];
-          if (stream && mode[k] != Mode::Columns && k >= outputs) {
-            // Behind the last row comes the first one of the next piece.
-            int64_t ahead = width * strides[k];
-            if (columns)
-              ahead = kAhead * outer[k] + (r + kAhead < rows ? 0 : ahead - rows * outer[k]);
-            fetch<3>(reinterpret_cast<uintptr_t>(place) + ahead, n * strides[k], strides[k]);
-          }
-          if (mode[k] == Mode::Columns) row[k] += r * pitch;
-          if (mode[k] == Mode::Strided && k >= outputs) {
-            move[k](buffer[k], sizes[k], place, strides[k], n);
-          }
-          // The buffer still holds the element if neither row nor piece needs another.
-          if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
-            if (is_repeated(repeated, k)) {
-              repeat(buffer[k], place, 0, sizes[k], 1);
-            } else if (columns || i == 0) {
-              move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
-            }
-          }
-        }
+        if (prepares) prepare(i, j, r, n, rows, next);
         dense(row, n, repeated);
-        for (int k = 0; k < outputs; ++k) {
+        for (int k = 0; prepares && k < outputs; ++k) {
           if (mode[k] != Mode::Strided) continue;
           move[k](data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer[k], sizes[k],
                   n);
         }
+        for (int k = 0; k < operands; ++k) row[k] += step[k];
       }
       for (int k = 0; k < outputs; ++k) {
         if (mode[k] == Mode::Columns) transpose(k, i, j, n, rows);
