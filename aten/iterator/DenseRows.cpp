@@ -52,9 +52,11 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
 
 // A row that is this short is worth less than what is done for each: several are taken together.
-// The first holds where an input has to be gathered, and where the loop repeats elements of the
-// bytes below, the second where others or rows are repeated.
+// The first holds where an input has to be gathered, and where the loop repeats elements, but the
+// second if these are of so few bytes that the ends of rows take long; the third where others or
+// rows are repeated.
 constexpr int64_t kShortRowBytes = 512;
+constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kShortRepeatedBytes = 2048;
 constexpr int64_t kFewestRepeatedBytes = 4;
 // Where two inputs would be copied together that are dense rows with gaps behind them, a loop for
@@ -187,8 +189,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       if (stream && mode[k] != Mode::Columns) {
         // Behind the last row comes the first one of the next piece.
         int64_t ahead = width * strides[k];
-        if (columns)
-          ahead = kAhead * outer[k] + (r + kAhead < rows ? 0 : ahead - rows * outer[k]);
+        if (columns) ahead = kAhead * outer[k] + (r + kAhead < rows ? 0 : ahead - rows * outer[k]);
         fetch<3>(reinterpret_cast<uintptr_t>(place) + ahead, n * strides[k], strides[k]);
       }
       if (mode[k] == Mode::Strided) move[k](buffer[k], sizes[k], place, strides[k], n);
@@ -305,10 +306,12 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
   const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
-  // What the loop repeats need not be copied, but the ends of rows of narrow elements take long.
-  const bool copies =
-      merges && (stream || !as_it_is || repeated == 0 || largest < kFewestRepeatedBytes);
-  const int64_t short_bytes = copies ? kShortRepeatedBytes : kShortRowBytes;
+  // What the loop repeats need not be copied.
+  const bool repeats_itself = !stream && as_it_is && repeated != 0;
+  const int64_t short_bytes = !merges                          ? kShortRowBytes
+                              : !repeats_itself                ? kShortRepeatedBytes
+                              : largest < kFewestRepeatedBytes ? kShortNarrowBytes
+                                                               : kShortRowBytes;
   const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {

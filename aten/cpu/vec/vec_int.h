@@ -114,7 +114,16 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
 
   OPLOOM_ALWAYS_INLINE friend Vec operator+(Vec a, Vec b) { return Vec(a.lanes_ + b.lanes_, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec operator-(Vec a, Vec b) { return Vec(a.lanes_ - b.lanes_, 0); }
-  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) { return Vec(a.lanes_ * b.lanes_, 0); }
+  OPLOOM_ALWAYS_INLINE friend Vec operator*(Vec a, Vec b) {
+    if constexpr (sizeof(T) == 1) {
+      // The processor multiplies words: once for the lower bytes, once for the upper ones.
+      typedef uint16_t Words __attribute__((vector_size(kVecBytes)));
+      const Words x = (Words)a.lanes_, y = (Words)b.lanes_;
+      return Vec((Lanes)(((x * y) & 0xff) | ((x >> 8) * (y & 0xff00))), 0);
+    } else {
+      return Vec(a.lanes_ * b.lanes_, 0);
+    }
+  }
   OPLOOM_ALWAYS_INLINE friend Vec operator&(Vec a, Vec b) { return Vec(a.lanes_ & b.lanes_, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return Vec(a.lanes_ | b.lanes_, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return Vec(a.lanes_ ^ b.lanes_, 0); }
