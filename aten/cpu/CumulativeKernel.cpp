@@ -125,10 +125,10 @@ int64_t sum_side_by_side(const char* in, char* out, Walker& walker, int64_t coun
 }
 
 // Whether rows are written past the cache: they are whole lines.
-bool streams_rows(const char* in, const char* out, const WalkDims& kept, int64_t bytes) {
+bool streams_rows(const char* in, const char* out, const WalkDims& kept, bool far) {
   bool lines = reinterpret_cast<uintptr_t>(out) % kLineBytes == 0;
   for (const WalkDim& dim : kept) lines &= dim.out % kLineBytes == 0;
-  return kRegisterBytes == kLineBytes && in != out && bytes >= at::detail::kStreamedBytes && lines;
+  return kRegisterBytes == kLineBytes && far && in != out && lines;
 }
 
 // A step of integers' sums takes as long as it takes to store it: rows side by side bring nothing.
@@ -188,7 +188,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
     constexpr int64_t kTogether = 4;
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     const bool lie_dense = in_stride == size && out_stride == size;
-    const bool streams = streams_rows(in, out, kept, numel * size);
+    const bool streams = streams_rows(in, out, kept, is_far(result));
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
       Walker walker(kept.data(), kept.size(), begin);
       const char* from[kTogether];
