@@ -84,7 +84,7 @@ void check_divisors(TensorIteratorBase& iter, const char* name) {
       const T* divisors = reinterpret_cast<const T*>(data[2]);
       for (int64_t i = 0; i < n; ++i) zero |= divisors[i] == T(0);
     } else {
-      for (int64_t i = 0; i < n; ++i) {
+      for (int64_t i = 0; i < (strides[2] == 0 ? 1 : n); ++i) {
         zero |= *reinterpret_cast<const T*>(data[2] + i * strides[2]) == T(0);
       }
     }
@@ -97,7 +97,8 @@ void check_divisors(TensorIteratorBase& iter, const char* name) {
 // There are vector instructions for the division of floats alone. Of n-bit integers a and b, a / b
 // differs from the next integer by at least 1 / |b|, a part of 2^-n of it, and so a float of more
 // than n bits is not rounded up to an integer that the quotient does not reach: truncated, it is
-// the exact result. float has 24 bits, double 53.
+// the exact result. float has 24 bits, double 53, and integers of 64 bits are mostly shorter: where
+// all in a Vec have up to 52, counting the sign, these are divided as double.
 template <typename T>
 OPLOOM_ALWAYS_INLINE T divide_trunc(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
@@ -136,16 +137,42 @@ OPLOOM_ALWAYS_INLINE T modulo_floor(T a, T b) {
   return rest;
 }
 
-// One function for integers, element by element, and one for vectors of floating numbers.
-template <typename IntegerOp, typename FloatingOp>
-void division(TensorIteratorBase& iter, const char* name, IntegerOp integer_op,
+// by_doubles(a, b) if both are short enough, else by_elements(a, b) for each. There may be zeros
+// behind the last divisor.
+template <typename T, typename ByDoubles, typename ByElements>
+OPLOOM_ALWAYS_INLINE vec::Vec<T> divide_wide(vec::Vec<T> a, vec::Vec<T> b, ByDoubles by_doubles,
+                                             ByElements by_elements) {
+  using V = vec::Vec<T>;
+  using U = vec::Vec<std::make_unsigned_t<T>>;
+  using D = vec::Vec<double>;
+  const V least(T{1} << 51);
+  const auto high_bits = std::bit_cast<U>((a + least) | (b + least)) >> 52;
+  if (!all(high_bits == U(0))) [[unlikely]] {
+    return map_two(a, b, [&](T x, T y) { return y == 0 ? y : by_elements(x, y); });
+  }
+  // A number is what is added to the lowest bits of 1.5 * 2^52.
+  const D shift(0x1.8p52);
+  const auto widened = [&](V x) { return std::bit_cast<D>(x + std::bit_cast<V>(shift)) - shift; };
+  return std::bit_cast<V>(by_doubles(widened(a), widened(b)) + shift) - std::bit_cast<V>(shift);
+}
+
+// One function for integers, element by element, one for vectors of whole doubles, where it is
+// exact, and one for vectors of floating numbers.
+template <typename IntegerOp, typename WholeOp, typename FloatingOp>
+void division(TensorIteratorBase& iter, const char* name, IntegerOp integer_op, WholeOp whole_op,
               FloatingOp floating_op) {
   OPLOOM_DISPATCH(
       iter.common_dtype(), name, (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
         if constexpr (std::is_integral_v<scalar_t>) {
           check_divisors<scalar_t>(iter, name);
-          cpu_kernel(iter,
-                     [integer_op](scalar_t a, scalar_t b) -> scalar_t { return integer_op(a, b); });
+          if constexpr (sizeof(scalar_t) == 8 && vec::Vec<scalar_t>::kInRegister) {
+            cpu_kernel_vec<scalar_t>(
+                iter, [=](auto a, auto b) { return divide_wide(a, b, whole_op, integer_op); });
+          } else {
+            cpu_kernel(iter, [integer_op](scalar_t a, scalar_t b) -> scalar_t {
+              return integer_op(a, b);
+            });
+          }
         } else {
           cpu_kernel_vec<scalar_t>(iter, floating_op);
         }
@@ -155,24 +182,28 @@ void division(TensorIteratorBase& iter, const char* name, IntegerOp integer_op,
 void div_trunc_kernel(TensorIteratorBase& iter) {
   division(
       iter, "div", [](auto a, auto b) { return divide_trunc(a, b); },
+      [](auto a, auto b) { return (a / b).trunc(); },
       [](auto a, auto b) { return (a / b).trunc(); });
 }
 
 void div_floor_kernel(TensorIteratorBase& iter) {
   division(
       iter, "div", [](auto a, auto b) { return divide_floor(a, b); },
+      [](auto a, auto b) { return (a / b).floor(); },
       [](auto a, auto b) { return floor_divide(a, b); });
 }
 
 void remainder_kernel(TensorIteratorBase& iter) {
   division(
       iter, "remainder", [](auto a, auto b) { return modulo_floor(a, b); },
+      [](auto a, auto b) { return fmadd((a / b).floor().neg(), b, a); },
       [](auto a, auto b) { return remainder(a, b); });
 }
 
 void fmod_kernel(TensorIteratorBase& iter) {
   division(
       iter, "fmod", [](auto a, auto b) { return modulo_trunc(a, b); },
+      [](auto a, auto b) { return fmadd((a / b).trunc().neg(), b, a); },
       [](auto a, auto b) { return fmod(a, b); });
 }
 

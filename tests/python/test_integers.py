@@ -18,6 +18,12 @@ def pairs(dtype):
         a, b = np.meshgrid(odd, odd)
         # Products and their neighbours: quotients that are integers, and that nearly are.
         small = random.integers(1, 1 << info.bits // 2 - 1, (2, 20000))
+        if info.bits == 64:
+            # Those of 52 bits, which are divided as doubles, and the ends of their range.
+            small = np.concatenate([small, random.integers(1, 1 << 25, (2, 20000))], axis=1)
+            for last in ((1 << 51) - np.arange(1, 5), (1 << 51) + np.arange(9)):
+                ends = np.meshgrid(*[np.concatenate([near[:19], last, -last])] * 2)
+                a, b = (np.concatenate([x.ravel(), y.ravel()]) for x, y in zip((a, b), ends))
         close = (small[0] * small[1])[:, None] + np.arange(-1, 2)
         a = np.concatenate([a.ravel(), close.ravel(), -close.ravel()])
         b = np.concatenate([b.ravel(), *[np.repeat(small[1], 3)] * 2])

@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#if defined(CPU_CAPABILITY_AVX512)
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 #include <immintrin.h>
 #endif
 
@@ -72,10 +72,11 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) { return Mask{a.bits | b.bits}; }
     OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) { return Mask{~a.bits}; }
     OPLOOM_ALWAYS_INLINE friend bool all(Mask a) {
-      uint64_t words[sizeof(Lanes) / sizeof(uint64_t)];
-      std::memcpy(words, &a.bits, sizeof(words));
-      return std::all_of(std::begin(words), std::end(words),
-                         [](uint64_t word) { return word == ~uint64_t{0}; });
+#if defined(CPU_CAPABILITY_AVX512)
+      return _mm512_movepi8_mask(std::bit_cast<__m512i>(a.bits)) == ~uint64_t{0};
+#else
+      return _mm256_movemask_epi8(std::bit_cast<__m256i>(a.bits)) == -1;
+#endif
     }
   };
 
