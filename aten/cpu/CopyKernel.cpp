@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -99,10 +100,11 @@ void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
 void copy_row_kernel(char* to, const char* from, int64_t bytes) {
   typedef char Part __attribute__((vector_size(32)));
   constexpr int64_t kPart = sizeof(Part);
-  // Of more, memcpy() may decide to write past the cache.
+  // Of more, memmove() may decide to write past the cache.
   constexpr int64_t kFew = 64, kMany = 1 << 20;
-  if (!vec::Vec<float>::kInRegister || bytes < kFew || bytes > kMany) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
+  const int64_t distance = std::abs(to - from);
+  if (!vec::Vec<float>::kInRegister || bytes < kFew || bytes > kMany || distance < bytes) {
+    std::memmove(to, from, static_cast<size_t>(bytes));
     return;
   }
   const auto load = [&](int64_t place) {
@@ -133,7 +135,8 @@ template <typename T>
 void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
   if (dst_stride == sizeof(T)) {
     if (src_stride == sizeof(T)) {
-      // The same memory when a tensor is copied to itself; then nothing is to be done.
+      // The same memory when a tensor is copied to itself; then nothing is to be done. Rows may
+      // overlap, too, as where a tensor is shifted by a few columns.
       if (dst != src) copy_row_kernel(dst, src, n * int64_t{sizeof(T)});
       return;
     }

@@ -22,7 +22,7 @@ using CastLoop = void (*)(char* dst, int64_t dst_stride, const char* src, int64_
 using TransposeLoop = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                                int64_t rows, int64_t columns, bool stream);
 
-// Copies bytes: past the cache, after which stream_fence() has to be called, or as memcpy() does.
+// Copies bytes: past the cache, after which stream_fence() has to be called, or as memmove() does.
 using BytesLoop = void (*)(char* to, const char* from, int64_t bytes);
 
 // Writes kRepeatedBytes for each of n elements of `size` bytes, `stride` bytes apart: the element
@@ -57,7 +57,7 @@ OPLOOM_API BytesLoop get_stream_loop();
 RepeatLoop get_repeat_loop();
 
 OPLOOM_API void copy_long_row(void* to, const void* from, size_t bytes);
-// Copies what does not overlap, as rows of slices and of joined tensors. A few bytes take no longer
+// Copies rows, as of slices and of joined tensors, that do not overlap. A few bytes take no longer
 // than a call of memcpy() would. From 2 KB on, that of glibc 2.36 is one instruction, `rep movsb`,
 // which on a Zen 4 takes 1.4 times as long where both places lie differently within cache lines.
 OPLOOM_ALWAYS_INLINE void copy_row(void* to, const void* from, size_t bytes) {

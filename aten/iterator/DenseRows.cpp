@@ -52,13 +52,13 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
 
 // A row that is this short is worth less than what is done for each: several are taken together.
-// The first holds where an input has to be gathered, and where the loop repeats elements, but the
-// second if these are of so few bytes that the ends of rows take long; the third where others or
-// rows are repeated.
+// Where an input has to be gathered, or where the loop repeats elements.
 constexpr int64_t kShortRowBytes = 512;
+// Where the loop repeats elements of 1 or 2 bytes, with which the ends of rows take long.
 constexpr int64_t kShortNarrowBytes = 1024;
+constexpr int64_t kNarrow = 2;
+// Where elements or rows are copied again and again.
 constexpr int64_t kShortRepeatedBytes = 2048;
-constexpr int64_t kFewestRepeatedBytes = 4;
 // Where two inputs would be copied together that are dense rows with gaps behind them, a loop for
 // each row is faster from this length on, but not for elements that are converted in registers.
 constexpr int64_t kApartRowBytes = 32, kFewestApartBytes = 4;
@@ -306,12 +306,12 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
   const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
-  // What the loop repeats need not be copied.
-  const bool repeats_itself = !stream && as_it_is && repeated != 0;
-  const int64_t short_bytes = !merges                          ? kShortRowBytes
-                              : !repeats_itself                ? kShortRepeatedBytes
-                              : largest < kFewestRepeatedBytes ? kShortNarrowBytes
-                                                               : kShortRowBytes;
+  int64_t short_bytes = kShortRowBytes;
+  if (merges) {
+    const bool loop_repeats = !stream && as_it_is && repeated != 0;
+    if (!loop_repeats) short_bytes = kShortRepeatedBytes;
+    if (loop_repeats && largest <= kNarrow) short_bytes = kShortNarrowBytes;
+  }
   const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {

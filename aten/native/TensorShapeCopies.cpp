@@ -282,8 +282,8 @@ Tensor flip(const Tensor& self, IntArrayRef dims) {
 namespace {
 
 // Copies self into out, rolled by shifts[d] along each dimension d from `dim` on; shifts are not
-// negative and smaller than the sizes. Each element is copied once, in one of the two parts of each
-// dimension.
+// negative and smaller than the sizes. Each element is copied once, with one of the two parts of
+// every dimension that is rolled.
 void copy_rolled(const Tensor& self, const Tensor& out, IntArrayRef shifts, int64_t dim = 0) {
   while (dim < self.dim() && shifts[dim] == 0) ++dim;
   if (dim == self.dim()) {
@@ -317,15 +317,26 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   DimVector moved(rolled.size(), 0);
   for (size_t i = 0; i < shifts.size(); ++i) {
     const int64_t dim = flat ? 0 : c10::wrap_dim("roll", dims[i], self.dim());
-    const int64_t size = std::max<int64_t>(rolled[dim], 1);
-    const int64_t back = size - (shifts[i] % size + (shifts[i] < 0 ? size : 0));
-    moved[dim] += moved[dim] < back ? size - back : -back;
+    if (self.numel() == 0) continue;  // other sizes may be too large for this
+    moved[dim] = (moved[dim] + shifts[i] % rolled[dim] + rolled[dim]) % rolled[dim];
   }
-  Tensor result(at::detail::empty(self.sizes(), self.options()));
-  if (self.numel() == 0) return result;
-  const Tensor from = flat ? make_alias(self.contiguous(), rolled, {1}) : self;
-  copy_rolled(from, make_alias(result, rolled, c10::contiguous_strides(rolled)), moved);
-  return result;
+  if (self.numel() == 0) return Tensor(at::detail::empty(self.sizes(), self.options()));
+  // Two dimensions at a time: with each of them there are twice as many parts, and half as large.
+  constexpr int kAtOnce = 2;
+  Tensor from = flat ? make_alias(self.contiguous(), rolled, {1}) : self;
+  for (size_t dim = 0;;) {
+    DimVector now(moved.size(), 0);
+    for (int taken = 0; dim < moved.size() && taken < kAtOnce; ++dim) {
+      now[dim] = moved[dim];
+      taken += moved[dim] != 0;
+    }
+    const Tensor result(at::detail::empty(self.sizes(), self.options()));
+    const Tensor to = make_alias(result, rolled, c10::contiguous_strides(rolled));
+    copy_rolled(from, to, now);
+    while (dim < moved.size() && moved[dim] == 0) ++dim;
+    if (dim == moved.size()) return result;
+    from = to;
+  }
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -23,7 +23,7 @@ OPLOOM_DECLARE_DISPATCH(cast_loop_getter_fn, cast_loop_stub);
 using move_loop_getter_fn = at::detail::CastLoop (*)(int64_t element_size);
 OPLOOM_DECLARE_DISPATCH(move_loop_getter_fn, move_loop_stub);
 
-// The loops that transpose, write past the cache or as memcpy() does, and repeat; see
+// The loops that transpose, write past the cache or as memmove() does, and repeat; see
 // aten/iterator/Cast.h.
 using transpose_loop_getter_fn = at::detail::TransposeLoop (*)(int64_t element_size);
 OPLOOM_DECLARE_DISPATCH(transpose_loop_getter_fn, transpose_loop_stub);

@@ -192,7 +192,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
     def leaf(argument: str) -> str:
         return f"V({number(argument, 'T')})" if is_number(argument) else named(argument)
 
-    known = {i.name for i in uniform}
+    known = flags | {i.name for i in uniform}
 
     def spell(instruction: Instruction, arguments: list[str]) -> str:
         # What is the same for all elements is decided before one of two values is computed.

@@ -5,9 +5,7 @@
 
 #include <bit>
 
-#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 #include <immintrin.h>
-#endif
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 

@@ -82,17 +82,21 @@ TEST(Transpose, EverySizeAndStride) {
   }
 }
 
-// Every size, at every place in a cache line, and nothing besides.
+// Sizes about those of vectors and lines, from and to various places in a line; nothing besides is
+// written.
 template <typename Copy>
 void expect_copies_any_bytes(const Copy& copy) {
-  for (const int64_t bytes : {1, 63, 64, 65, 200, 255, 256, 257, 300, 391, 4096, 70001}) {
+  std::vector<int64_t> sizes = {200, 255, 256, 257, 300, 391, 4096, 70001};
+  for (int64_t bytes = 1; bytes <= 140; ++bytes) sizes.push_back(bytes);
+  for (const int64_t bytes : sizes) {
     for (const int64_t offset : {0, 1, 31, 32, 40, 63}) {
-      const Bytes from = pattern(bytes);
+      const Bytes memory = pattern(bytes + 70);
+      const char* from = memory.data() + offset * 7 % 64;
       Bytes to = pattern(bytes + 200, 9);
       Bytes wanted = to;
       char* place = line_of(to) + offset;
-      std::memcpy(wanted.data() + (place - to.data()), from.data(), from.size());
-      copy(place, from.data(), bytes);
+      std::memcpy(wanted.data() + (place - to.data()), from, static_cast<size_t>(bytes));
+      copy(place, from, bytes);
       ASSERT_EQ(to, wanted) << bytes << " bytes at " << offset;
     }
   }
@@ -105,7 +109,11 @@ TEST(Transpose, StreamsAnyBytes) {
   });
 }
 
-TEST(Transpose, CopiesAnyRow) { expect_copies_any_bytes(&at::detail::copy_row); }
+TEST(Transpose, CopiesAnyRow) {
+  expect_copies_any_bytes([](char* to, const char* from, int64_t bytes) {
+    at::detail::copy_row(to, from, static_cast<size_t>(bytes));
+  });
+}
 
 // ---- Dense rows of operands of every kind ----
 

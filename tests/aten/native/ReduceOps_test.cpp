@@ -419,7 +419,7 @@ TEST(Reductions, ExtremesOfEverySixteenBitFloat) {
     const Tensor t = at::empty({4096, 16}, dtype);
     auto* bits = static_cast<uint16_t*>(t.mutable_data_ptr());
     // Any odd factor gives each of them once.
-    for (int i = 0; i < 65536; ++i) bits[i] = static_cast<uint16_t>(i * 40503);
+    for (int i = 0; i < 65536; ++i) bits[i] = static_cast<uint16_t>(i * 40503u);
     expect_extremes(t, 1);
     expect_extremes(t.t().contiguous(), 0);
     expect_extremes(t.t(), 0);

@@ -92,6 +92,21 @@ def test_rows_of_every_length(length):
 def test_equal_to_itself(dtype):
     a = oploom.tensor([[0, 1], [0, 0]]).to(getattr(oploom, dtype))
     assert a.equal(a) and a.equal(a[:]) and not a.equal(a.T)
+    bits = oploom.tensor([1, 0], dtype=oploom.int32)
+    assert not bits.equal(bits.view(oploom.float32))
     if a.dtype.is_floating_point or a.dtype.is_complex:
         a[1, 0] = float("nan")
         assert not a.equal(a)
+
+
+@pytest.mark.parametrize("columns", [3, 70, 700, 3000])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_rows_that_are_shifted_in_place(dtype, columns):
+    for shift, first in itertools.product([1, 2, 9, 33], [0, 1, 5]):
+        memory = np.arange(2 * (columns + 40) + first).astype(dtype)
+        left, right = (oploom.tensor(memory)[first:].reshape(2, -1) for _ in range(2))
+        wanted = memory[first:].reshape(2, -1)
+        left[:, :-shift] = left[:, shift:]
+        right[:, shift:] = right[:, :-shift]
+        assert np.array_equal(left[:, :-shift].numpy(), wanted[:, shift:])
+        assert np.array_equal(right[:, shift:].numpy(), wanted[:, :-shift])
