@@ -37,17 +37,26 @@ struct real_part<c10::complex<T>> {
 template <typename T>
 using real_part_t = typename real_part<T>::type;
 
+// Whether elements are integers that become wider ones as they are loaded.
+template <typename T, typename In>
+inline constexpr bool kWidens = std::is_integral_v<In> && sizeof(In) < sizeof(T);
+
 // Numbers that are reduced together: a Vec where the processor has one for T, one number elsewhere.
 template <typename T>
 struct Lanes {
   static constexpr bool kVec = vec::Vec<T>::kInRegister;
   using V = std::conditional_t<kVec, vec::Vec<T>, T>;
   static constexpr int64_t kSize = sizeof(V) / sizeof(T);
-  // 16-bit floats are converted.
+  // 16-bit floats and shorter integers are converted.
   template <typename In>
   OPLOOM_ALWAYS_INLINE static V load(const In* p) {
-    if constexpr (kVec) return vec::Rows<In>::load(p);
-    if constexpr (!kVec) return static_cast<T>(*p);
+    if constexpr (!kVec) {
+      return static_cast<T>(*p);
+    } else if constexpr (kWidens<T, In>) {
+      return V::widened(p);
+    } else {
+      return vec::Rows<In>::load(p);
+    }
   }
   OPLOOM_ALWAYS_INLINE static V with(V value, V /*others*/) { return value; }
   OPLOOM_ALWAYS_INLINE static void store(T* p, V value) { std::memcpy(p, &value, sizeof(V)); }
@@ -74,7 +83,11 @@ struct FirstLanes {
   explicit FirstLanes(int64_t count) : count(count) {}
   template <typename In>
   OPLOOM_ALWAYS_INLINE V load(const In* p) const {
-    return vec::Rows<In>::load(p, count);
+    if constexpr (kWidens<T, In>) {
+      return V::widened(p, count);
+    } else {
+      return vec::Rows<In>::load(p, count);
+    }
   }
   // `value` with what `others` has behind these.
   OPLOOM_ALWAYS_INLINE V with(V value, V others) const {

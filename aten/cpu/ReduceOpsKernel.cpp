@@ -191,12 +191,15 @@ Reduction reduction_of(double parameter = 0) {
   return make_reduction<Op, Finish>(&load_row<In, Elem>, std::is_same_v<In, Elem>, parameter);
 }
 
-// Sums take the 16-bit floats as they are where the processor converts them.
+// Sums take the 16-bit floats as they are where the processor converts them, and sums and products
+// the integers.
+template <typename F, typename In>
+inline constexpr bool kTakenAsTheyAre =
+    Lanes<wide_t<In>>::kVec &&
+    (std::is_integral_v<In> || (std::is_same_v<F, Add> && c10::is_reduced_floating_point_v<In>));
 template <typename F, typename In, typename Map = Identity>
-using FoldOp = SimpleOp<F, wide_t<In>, Map,
-                        std::conditional_t<std::is_same_v<F, Add> && Lanes<float>::kVec &&
-                                               c10::is_reduced_floating_point_v<In>,
-                                           In, wide_t<In>>>;
+using FoldOp =
+    SimpleOp<F, wide_t<In>, Map, std::conditional_t<kTakenAsTheyAre<F, In>, In, wide_t<In>>>;
 
 // Bools are bytes of 0 and 1.
 template <typename T>

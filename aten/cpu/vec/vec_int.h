@@ -93,6 +93,51 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
       return load_narrow<Vec>(source, count);
     }
   }
+  // Of shorter integers. The compiler would convert those of 8 and 16 bits one at a time.
+  template <typename In>
+  OPLOOM_ALWAYS_INLINE static Vec widened(const In* source) requires std::is_same_v<T, int64_t> {
+    const auto numbers = [=] {
+      constexpr size_t kBytes = size() * sizeof(In);
+      if constexpr (kBytes == 4) {
+        int32_t bytes;
+        std::memcpy(&bytes, source, kBytes);
+        return _mm_cvtsi32_si128(bytes);
+      } else if constexpr (kBytes == 8) {
+        return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source));
+      } else if constexpr (kBytes == 16) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
+      } else {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+      }
+    }();
+#if defined(CPU_CAPABILITY_AVX512)
+    if constexpr (std::is_same_v<In, uint8_t>) {
+      return std::bit_cast<Vec>(_mm512_cvtepu8_epi64(numbers));
+    } else if constexpr (std::is_same_v<In, int8_t>) {
+      return std::bit_cast<Vec>(_mm512_cvtepi8_epi64(numbers));
+    } else if constexpr (std::is_same_v<In, int16_t>) {
+      return std::bit_cast<Vec>(_mm512_cvtepi16_epi64(numbers));
+    } else {
+      return std::bit_cast<Vec>(_mm512_cvtepi32_epi64(numbers));
+    }
+#else
+    if constexpr (std::is_same_v<In, uint8_t>) {
+      return std::bit_cast<Vec>(_mm256_cvtepu8_epi64(numbers));
+    } else if constexpr (std::is_same_v<In, int8_t>) {
+      return std::bit_cast<Vec>(_mm256_cvtepi8_epi64(numbers));
+    } else if constexpr (std::is_same_v<In, int16_t>) {
+      return std::bit_cast<Vec>(_mm256_cvtepi16_epi64(numbers));
+    } else {
+      return std::bit_cast<Vec>(_mm256_cvtepi32_epi64(numbers));
+    }
+#endif
+  }
+  template <typename In>
+  static Vec widened(const In* source, int64_t count) {
+    In numbers[size()] = {};
+    std::memcpy(numbers, source, static_cast<size_t>(count) * sizeof(In));
+    return widened(numbers);
+  }
   OPLOOM_ALWAYS_INLINE void storeu(void* target) const { std::memcpy(target, &lanes_, kVecBytes); }
   void storeu(void* target, int64_t count) const {
     if constexpr (sizeof(T) >= 4) {
