@@ -433,6 +433,25 @@ T reduce_chunk(const In* p, int64_t n, int64_t ahead, const Map& map = {}) {
   return result;
 }
 
+// The sum of integers, which is the same in any order.
+template <typename T, typename In>
+T sum_integers(const In* p, int64_t n, int64_t ahead) {
+  using L = Lanes<T>;
+  constexpr int64_t kSums = 4, kBlock = kSums * L::kSize;
+  typename L::V sums[kSums] = {T(0), T(0), T(0), T(0)};
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    fetch(reinterpret_cast<const char*>(p + i), ahead, kBlock * int64_t{sizeof(In)});
+    for (int64_t k = 0; k < kSums; ++k) {
+      sums[k] = Add::apply(sums[k], L::load(p + i + k * L::kSize));
+    }
+  }
+  for_each_lanes<T>(
+      n - i, [&](int64_t j, auto lanes) { sums[0] = Add::apply(sums[0], lanes.load(p + i + j)); });
+  return L::first(
+      across<Add, T>(Add::apply(Add::apply(sums[0], sums[1]), Add::apply(sums[2], sums[3]))));
+}
+
 // The sums of the elements of every `period`, a power of two up to 16, of which n is a multiple.
 template <typename T, typename In>
 OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, int64_t ahead, T* sums) {

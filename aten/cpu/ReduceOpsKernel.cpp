@@ -24,12 +24,15 @@ struct SimpleOp {
   using Part = std::conditional_t<kInParts, real_part_t<T>, T>;
   using PartIn = std::conditional_t<kInParts, Part, In>;
   static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
+  static constexpr bool kIsWhole = std::is_same_v<F, Add> && std::is_integral_v<T>;
   static T chunk(const In* p, int64_t n, bool far) {
     const int64_t ahead = ahead_of<F>(far);
     if constexpr (kInParts) {
       Part parts[kParts];
       sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, ahead, parts);
       return {parts[0], parts[1]};
+    } else if constexpr (kIsWhole) {
+      return sum_integers<T>(p, n, ahead);
     } else {
       return reduce_chunk<F, T>(p, n, ahead, Map());
     }
@@ -49,6 +52,13 @@ struct SimpleOp {
     void add(const In* const* elements, int64_t nrows, int64_t n) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
+      if constexpr (kIsWhole) {
+        // Less code, of which there is much for all the dtypes.
+        std::fill_n(acc, n, T(0));
+        for (; r + kTogether <= nrows; r += kTogether) add_rows<kTogether>(rows + r, n, false);
+        for (; r < nrows; ++r) add_rows<1>(rows + r, n, false);
+        return;
+      }
       for (; r + kTogether <= nrows; r += kTogether) {
         add_rows<kTogether>(rows + r, n * kParts, r == 0);
       }
@@ -191,12 +201,13 @@ Reduction reduction_of(double parameter = 0) {
   return make_reduction<Op, Finish>(&load_row<In, Elem>, std::is_same_v<In, Elem>, parameter);
 }
 
-// Sums take the 16-bit floats as they are where the processor converts them, and sums and products
-// the integers.
+// Sums take 16-bit floats, the commonest of the short integers, and bools, as they are where the
+// processor converts them.
 template <typename F, typename In>
-inline constexpr bool kTakenAsTheyAre =
-    Lanes<wide_t<In>>::kVec &&
-    (std::is_integral_v<In> || (std::is_same_v<F, Add> && c10::is_reduced_floating_point_v<In>));
+inline constexpr bool kTakenAsTheyAre = std::is_same_v<F, Add>&& Lanes<wide_t<In>>::kVec &&
+                                        (c10::is_reduced_floating_point_v<In> ||
+                                         std::is_same_v<In, int32_t> ||
+                                         std::is_same_v<In, uint8_t>);
 template <typename F, typename In, typename Map = Identity>
 using FoldOp =
     SimpleOp<F, wide_t<In>, Map, std::conditional_t<kTakenAsTheyAre<F, In>, In, wide_t<In>>>;

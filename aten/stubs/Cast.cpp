@@ -1,6 +1,9 @@
 // Connects the iterator with the loops of the chosen instruction set.
 #include <aten/iterator/Cast.h>
 #include <aten/stubs/Copy.h>
+#include <c10/util/Macros.h>
+
+#include <cstring>
 
 namespace at::inline oploom_v1::detail {
 
@@ -19,9 +22,35 @@ TransposeLoop get_transpose_loop(int64_t element_size) {
 BytesLoop get_stream_loop() { return native::stream_row_stub.get(DeviceType::CPU); }
 RepeatLoop get_repeat_loop() { return native::repeat_stub.get(DeviceType::CPU); }
 
-void copy_long_row(void* to, const void* from, size_t bytes) {
-  native::copy_row_stub(DeviceType::CPU, static_cast<char*>(to), static_cast<const char*>(from),
-                        static_cast<int64_t>(bytes));
+namespace {
+
+// The first bytes and the last ones, as many as a Part has; they may overlap.
+template <typename Part>
+OPLOOM_ALWAYS_INLINE void copy_ends(char* to, const char* from, size_t bytes) {
+  Part first, last;
+  std::memcpy(&first, from, sizeof(Part));
+  std::memcpy(&last, from + bytes - sizeof(Part), sizeof(Part));
+  std::memcpy(to, &first, sizeof(Part));
+  std::memcpy(to + bytes - sizeof(Part), &last, sizeof(Part));
+}
+
+}  // namespace
+
+void copy_row(void* to, const void* from, size_t bytes) {
+  typedef char Part __attribute__((vector_size(16)));
+  struct Pair {
+    Part parts[2];
+  };
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  if (bytes > 2 * sizeof(Pair)) {
+    return native::copy_row_stub(DeviceType::CPU, target, source, static_cast<int64_t>(bytes));
+  }
+  if (bytes > sizeof(Pair)) return copy_ends<Pair>(target, source, bytes);
+  if (bytes >= sizeof(Part)) return copy_ends<Part>(target, source, bytes);
+  if (bytes >= sizeof(uint64_t)) return copy_ends<uint64_t>(target, source, bytes);
+  if (bytes >= sizeof(uint32_t)) return copy_ends<uint32_t>(target, source, bytes);
+  for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -93,42 +93,28 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
       return load_narrow<Vec>(source, count);
     }
   }
-  // Of shorter integers. The compiler would convert those of 8 and 16 bits one at a time.
+  // Of shorter integers. The compiler would convert bytes one at a time.
   template <typename In>
-  OPLOOM_ALWAYS_INLINE static Vec widened(const In* source) requires std::is_same_v<T, int64_t> {
-    const auto numbers = [=] {
-      constexpr size_t kBytes = size() * sizeof(In);
-      if constexpr (kBytes == 4) {
-        int32_t bytes;
-        std::memcpy(&bytes, source, kBytes);
-        return _mm_cvtsi32_si128(bytes);
-      } else if constexpr (kBytes == 8) {
-        return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source));
-      } else if constexpr (kBytes == 16) {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
-      } else {
-        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
-      }
-    }();
+  requires(std::is_same_v<T, int64_t> &&
+           (std::is_same_v<In, uint8_t> || std::is_same_v<In, int32_t>)) OPLOOM_ALWAYS_INLINE
+      static Vec widened(const In* source) {
+    constexpr bool kBytes = std::is_same_v<In, uint8_t>;
 #if defined(CPU_CAPABILITY_AVX512)
-    if constexpr (std::is_same_v<In, uint8_t>) {
-      return std::bit_cast<Vec>(_mm512_cvtepu8_epi64(numbers));
-    } else if constexpr (std::is_same_v<In, int8_t>) {
-      return std::bit_cast<Vec>(_mm512_cvtepi8_epi64(numbers));
-    } else if constexpr (std::is_same_v<In, int16_t>) {
-      return std::bit_cast<Vec>(_mm512_cvtepi16_epi64(numbers));
+    if constexpr (kBytes) {
+      const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(source));
+      return std::bit_cast<Vec>(_mm512_cvtepu8_epi64(bytes));
     } else {
-      return std::bit_cast<Vec>(_mm512_cvtepi32_epi64(numbers));
+      const __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+      return std::bit_cast<Vec>(_mm512_cvtepi32_epi64(words));
     }
 #else
-    if constexpr (std::is_same_v<In, uint8_t>) {
-      return std::bit_cast<Vec>(_mm256_cvtepu8_epi64(numbers));
-    } else if constexpr (std::is_same_v<In, int8_t>) {
-      return std::bit_cast<Vec>(_mm256_cvtepi8_epi64(numbers));
-    } else if constexpr (std::is_same_v<In, int16_t>) {
-      return std::bit_cast<Vec>(_mm256_cvtepi16_epi64(numbers));
+    if constexpr (kBytes) {
+      int32_t bytes;
+      std::memcpy(&bytes, source, sizeof(bytes));
+      return std::bit_cast<Vec>(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)));
     } else {
-      return std::bit_cast<Vec>(_mm256_cvtepi32_epi64(numbers));
+      const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source));
+      return std::bit_cast<Vec>(_mm256_cvtepi32_epi64(words));
     }
 #endif
   }
