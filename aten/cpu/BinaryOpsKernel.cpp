@@ -1,7 +1,6 @@
 // Arithmetic of two tensors that is no expression: add, mul, maximum and minimum take bool tensors,
-// which expressions refuse; division, remainders and powers of integers have errors and roundings
-// of their own; alpha, and pow's exponent, have loops for particular numbers; gelu's form is a
-// word.
+// which expressions refuse; division and remainders of integers have errors and roundings of their
+// own; alpha has loops for particular numbers.
 #include <aten/cpu/Loops.h>
 #include <aten/cpu/vec/functions.h>
 #include <aten/stubs/BinaryOps.h>
@@ -227,140 +226,11 @@ void minimum_kernel(TensorIteratorBase& iter) {
       [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return minimum(a, b); }); });
 }
 
-// By squaring, wrapping around. A negative exponent gives what the exact result rounds to: 1 and -1
-// have powers, all other numbers give 0.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T integer_power(T base, T exponent) {
-  if constexpr (std::is_signed_v<T>) {
-    if (exponent < 0) {
-      if (base == T(1)) return T(1);
-      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
-      return T(0);
-    }
-  }
-  T result = 1;
-  while (exponent > 0) {
-    if (exponent & 1) result = vec::wrap_mul(result, base);
-    base = vec::wrap_mul(base, base);
-    exponent = static_cast<T>(exponent >> 1);
-  }
-  return result;
-}
-
-// For exponents from 0 to 15: as many steps for each, of which the compiler makes vectors.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T small_power(T base, T exponent) {
-  T result = 1;
-#pragma GCC unroll 4
-  for (int bit = 0; bit < 4; ++bit) {
-    result = vec::wrap_mul(result, exponent >> bit & 1 ? base : T(1));
-    base = vec::wrap_mul(base, base);
-  }
-  return result;
-}
-
-bool integral(const TensorIteratorBase& iter) {
-  return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
-}
-
-void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
-  if (integral(iter)) {
-    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return integer_power(a, b); });
-    });
-    return;
-  }
-  if (c10::isComplexType(iter.common_dtype())) {
-    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_COMPLEX), [&] {
-      // std::pow() multiplies the logarithm, also that of 0, by 0.
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-        return b == scalar_t(0) ? scalar_t(1) : std::pow(a, b);
-      });
-    });
-    return;
-  }
-  OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return pow(a, b); });
-  });
-}
-
-void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) {
-  if (integral(iter)) {
-    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
-      const scalar_t power = exponent.to<scalar_t>();
-      if (power < 0 || power >= 16) {
-        return cpu_kernel(iter,
-                          [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
-      }
-      cpu_kernel(iter, [power](scalar_t a) -> scalar_t { return small_power(a, power); });
-    });
-    return;
-  }
-  OPLOOM_DISPATCH(
-      iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-        using opmath_t = c10::opmath_type<scalar_t>;
-        // Whole and half powers that the processor computes directly, and exactly as pow() rounds.
-        if (exponent.equal(0)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return decltype(a)(opmath_t(1)); });
-        } else if (exponent.equal(2)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a; });
-        } else if (exponent.equal(3)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
-        } else if (exponent.equal(0.5)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.sqrt(); });
-        } else if (exponent.equal(-0.5)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.rsqrt(); });
-        } else if (exponent.equal(-1)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.reciprocal(); });
-        } else if (exponent.equal(-2)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return (a * a).reciprocal(); });
-        } else {
-          // What float cannot hold is infinite, as where the exponent is a tensor.
-          opmath_t power;
-          if constexpr (c10::is_complex_v<opmath_t>) {
-            power = c10::convert<opmath_t>(exponent.toComplexDouble());
-          } else {
-            power = c10::convert<opmath_t>(exponent.toDouble());
-          }
-          cpu_kernel_vec<scalar_t>(iter, [power](auto a) { return pow(a, decltype(a)(power)); });
-        }
-      });
-}
-
 void complex_kernel(TensorIteratorBase& iter) {
   OPLOOM_DISPATCH(iter.dtype(1), "complex", (OPLOOM_FLOATING), [&] {
     cpu_kernel(iter, [](scalar_t real, scalar_t imag) -> c10::complex<scalar_t> {
       return {real, imag};
     });
-  });
-}
-
-// ---- Gradients ----
-
-void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "gelu_backward", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    const auto constant = [](double value) { return static_cast<opmath_t>(value); };
-    if (tanh_approximation) {
-      // beta = sqrt(2 / pi), kappa as in the forward function
-      cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
-        using V = decltype(x);
-        const V beta(constant(0.79788456080286535588));
-        const V kappa(constant(0.044715));
-        const V one(constant(1));
-        const V half(constant(0.5));
-        const V t = (beta * (x + kappa * x * x * x)).tanh();
-        const V inner = beta * (one + V(constant(3)) * kappa * x * x);
-        return grad * (half * (one + t) + half * x * (one - t * t) * inner);
-      });
-    } else {
-      // Phi(x) + x phi(x)
-      cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
-        using V = decltype(x);
-        const V pdf = (V(constant(-0.5)) * x * x).exp() * V(constant(0.39894228040143267794));
-        return grad * (vec::normal_cdf(x) + x * pdf);
-      });
-    }
   });
 }
 
@@ -379,8 +249,5 @@ OPLOOM_REGISTER_DISPATCH(fmod_stub, &fmod_kernel);
 OPLOOM_REGISTER_DISPATCH(complex_stub, &complex_kernel);
 OPLOOM_REGISTER_DISPATCH(maximum_stub, &maximum_kernel);
 OPLOOM_REGISTER_DISPATCH(minimum_stub, &minimum_kernel);
-OPLOOM_REGISTER_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel);
-OPLOOM_REGISTER_DISPATCH(pow_tensor_scalar_stub, &pow_tensor_scalar_kernel);
-OPLOOM_REGISTER_DISPATCH(gelu_backward_stub, &gelu_backward_kernel);
 
 }  // namespace at::inline oploom_v1::native

@@ -66,11 +66,12 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
     // One at a time: these are short, and there are many.
     constexpr int64_t kStep = Rows<T>::size();
     constexpr size_t kInputs = sizeof...(I);
+    const auto f = of_any(op);
     int64_t i = 0;
     for (; i + kStep <= n; i += kStep) {
-      store(i, op(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
+      store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
     }
-    if (i < n) store(i, op(load_rest(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
+    if (i < n) store(i, f(load_rest(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
   } else {
     for_each_vec<T>(n, op, in, inputs, store, repeated);
   }
@@ -83,7 +84,7 @@ OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t 
   using V = typename Rows<T>::V;
   const Op<c10::opmath_type<T>> op(numbers);
   const auto value_of = [](auto) { return V(); };
-  using Result = decltype(op(value_of(I)...));
+  using Result = decltype(of_any(op)(value_of(I)...));
   if constexpr (std::is_same_v<Result, typename V::Mask>) {
     bool* out = reinterpret_cast<bool*>(data[0]);
     expression_loop<T>(data, n, repeated, op, inputs,

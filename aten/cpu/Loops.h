@@ -80,23 +80,30 @@ OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t r
       repeated >> 1);
 }
 
-template <typename V, typename F>
+template <typename V, typename F, typename... Before>
 constexpr int vec_arity() {
-  if constexpr (std::is_invocable_v<F&>) {
+  if constexpr (std::is_invocable_v<F&, Before...>) {
     return 0;
-  } else if constexpr (std::is_invocable_v<F&, V>) {
+  } else if constexpr (std::is_invocable_v<F&, Before..., V>) {
     return 1;
-  } else if constexpr (std::is_invocable_v<F&, V, V>) {
+  } else if constexpr (std::is_invocable_v<F&, Before..., V, V>) {
     return 2;
   } else {
-    static_assert(std::is_invocable_v<F&, V, V, V>);
+    static_assert(std::is_invocable_v<F&, Before..., V, V, V>);
     return 3;
   }
 }
 
 template <typename T, typename F>
 void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
-  constexpr int arity = vec_arity<typename vec::Rows<T>::V, F>();
+  using V = typename vec::Rows<T>::V;
+  constexpr int arity = [] {
+    if constexpr (vec::kTwoForms<F>) {
+      return vec_arity<V, F, const vec::Any&>();
+    } else {
+      return vec_arity<V, F>();
+    }
+  }();
   const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
     dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
   };

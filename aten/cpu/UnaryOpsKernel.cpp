@@ -99,25 +99,12 @@ void isfinite_kernel(TensorIteratorBase& iter) {
   test_floats(iter, "isfinite", [](auto x) { return !is_infinite(x) && !vec::is_nan(x); });
 }
 
-// ---- gelu: which function it is, a word decides ----
-
-void gelu_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "gelu", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    if (tanh_approximation) {
-      cpu_kernel_vec<scalar_t>(iter, [](auto x) { return vec::gelu_tanh(x); });
-    } else {
-      cpu_kernel_vec<scalar_t>(iter, [](auto x) { return vec::gelu(x); });
-    }
-  });
-}
-
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
 OPLOOM_REGISTER_DISPATCH(abs_stub, &abs_kernel);
 OPLOOM_REGISTER_DISPATCH(bitwise_not_stub, &bitwise_not_kernel);
 OPLOOM_REGISTER_DISPATCH(conj_physical_stub, &conj_physical_kernel);
-OPLOOM_REGISTER_DISPATCH(gelu_stub, &gelu_kernel);
 OPLOOM_REGISTER_DISPATCH(isfinite_stub, &isfinite_kernel);
 OPLOOM_REGISTER_DISPATCH(isinf_stub, &isinf_kernel);
 OPLOOM_REGISTER_DISPATCH(isnan_stub, &isnan_kernel);

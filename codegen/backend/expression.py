@@ -183,10 +183,11 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
     expression = op.expression
     uniform = [i for i in program.instructions if i.uniform]
     flags = {a.name for a in op.inputs if a.type.base == "bool"}
-    functions = {i.operation for i in program.instructions}
+    two_forms = target is CPU and any(i.two_forms and not i.uniform for i in program.instructions)
+    functions = {i.operation for i in program.instructions} | {"usual"}
 
     def named(argument: str) -> str:
-        # A parameter would hide the function of its name.
+        # A parameter would hide what has its name.
         return argument + "_" if argument in functions else types.cpp_name(argument)
 
     def leaf(argument: str) -> str:
@@ -199,7 +200,9 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
         if instruction.operation == "select" and instruction.arguments[0] in known:
             condition, chosen, other = arguments
             return f"all({condition}) ? {chosen} : {other}"
-        return _vec(instruction, arguments)
+        # See Note [Usual arguments] in aten/cpu/vec/math_base.h.
+        told = two_forms and instruction.two_forms
+        return _vec(instruction, ["usual", *arguments] if told else arguments)
 
     used = _uses(program)
     scalars = [(s, i) for i, s in enumerate(expression.scalars) if s in used]
@@ -234,16 +237,20 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
         lines.append(text.assign("    return ", outputs[0]))
     else:
         lines.append(wrapped(f"return {target.outputs}<V, {len(outputs)}>{{", outputs, "};", 4))
+    if two_forms:
+        parameters.insert(0, "U& usual")
     call = wrapped(f"  {target.function} auto operator()(", parameters, ") const {")
     return "\n".join(
         [
             "template <typename T>",
             f"struct {name}_op {{",
             f"  static constexpr int kOutputs = {len(outputs)};",
-            f"  static constexpr int kInputs = {len(parameters)};",
+            f"  static constexpr int kInputs = {len(expression.inputs)};",
             *(_properties(expression) if target is CPU else []),
+            *(["  static constexpr bool kTwoForms = true;"] if two_forms else []),
             f"  using V = {target.numbers};",
             constructor,
+            *(["  template <typename U>"] if two_forms else []),
             text.function(call, lines),
             *members,
             "};",

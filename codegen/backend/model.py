@@ -260,6 +260,7 @@ class Instruction:
     arguments: tuple[str, ...]
     uniform: bool  # the same for every element
     truth: bool  # true or false, not a number
+    two_forms: bool  # kernels for the CPU have a shorter form for usual arguments
 
 
 @dataclass(frozen=True)
@@ -275,7 +276,12 @@ class Program:
             return None
         instructions = tuple(
             Instruction(
-                i["name"], i["operation"], tuple(i["arguments"]), i["uniform"], i["truth"]
+                i["name"],
+                i["operation"],
+                tuple(i["arguments"]),
+                i["uniform"],
+                i["truth"],
+                i["two_forms"],
             )
             for i in json["instructions"]
         )

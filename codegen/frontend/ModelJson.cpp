@@ -270,6 +270,7 @@ class Writer {
       strings(instruction.arguments);
       json_.key("uniform").value(instruction.uniform);
       json_.key("truth").value(instruction.truth);
+      json_.key("two_forms").value(instruction.two_forms);
       json_.end_object().end_compact();
     }
     json_.end_array();

@@ -15,11 +15,13 @@ struct celu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 26;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit celu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t0 = self > V(T(0));
-    return select(t0, self, alpha * expm1(select(t0, V(T(0)), self) / alpha));
+    return select(t0, self, alpha * expm1(usual, select(t0, V(T(0)), self) / alpha));
   }
   V alpha;
 };
@@ -32,12 +34,14 @@ struct celu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 34;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
     const auto t7 =
-        (expm1(select(t0, V(T(0)), self) / alpha) + V(T(1))) * (select(t0, V(T(0)), V(T(1))) / alpha);
+        (expm1(usual, select(t0, V(T(0)), self) / alpha) + V(T(1))) * (select(t0, V(T(0)), V(T(1))) / alpha);
     return select(t0, grad_output, (alpha * t7) * grad_output);
   }
   V alpha;
@@ -50,14 +54,16 @@ struct elu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 24;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit elu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()), scale(numbers[1].to<T>()),
                                            input_scale(numbers[2].to<T>()) {
     t5 = alpha * scale;
   }
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t0 = self > V(T(0));
-    return select(t0, self * scale, expm1(select(t0, V(T(0)), self) * input_scale) * t5);
+    return select(t0, self * scale, expm1(usual, select(t0, V(T(0)), self) * input_scale) * t5);
   }
   V alpha;
   V scale;
@@ -73,16 +79,18 @@ struct elu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 26;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
                                                     input_scale(numbers[2].to<T>()) {
     t6 = alpha * scale;
   }
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t5 = input_scale * (expm1(select(t0, V(T(0)), self) * input_scale) + V(T(1)));
-    return grad_output * select(t0, scale, t5 * t6);
+    const auto t4 = expm1(usual, select(t0, V(T(0)), self) * input_scale) + V(T(1));
+    return grad_output * select(t0, scale, (input_scale * t4) * t6);
   }
   V alpha;
   V scale;
@@ -267,10 +275,12 @@ struct log_sigmoid_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 20;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit log_sigmoid_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return sigmoid_product(grad_output, neg(self));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return sigmoid_product(usual, grad_output, neg(self));
   }
 };
 
@@ -294,11 +304,14 @@ struct mish_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 79;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit mish_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t1 = tanh(logaddexp(self, V(T(0))));
-    return grad_output * (t1 + (self * sigmoid_product(V(T(1)) - (t1 * t1), self)));
+    const auto t6 = t1 + (self * sigmoid_product(usual, V(T(1)) - (t1 * t1), self));
+    return grad_output * t6;
   }
 };
 
@@ -336,12 +349,14 @@ struct selu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 23;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit selu_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t0 = self > V(T(0));
-    return select(t0, V(T(1.0507009873554805)) * self,
-                  V(T(1.7580993408473766)) * expm1(select(t0, V(T(0)), self)));
+    const auto t4 = V(T(1.7580993408473766)) * expm1(usual, select(t0, V(T(0)), self));
+    return select(t0, V(T(1.0507009873554805)) * self, t4);
   }
 };
 
@@ -352,11 +367,13 @@ struct selu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit selu_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t5 = V(T(1.7580993408473766)) * (expm1(select(t0, V(T(0)), self)) + V(T(1)));
+    const auto t5 = V(T(1.7580993408473766)) * (expm1(usual, select(t0, V(T(0)), self)) + V(T(1)));
     return select(t0, V(T(1.0507009873554805)) * grad_output, t5 * grad_output);
   }
 };
@@ -386,12 +403,15 @@ struct softplus_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 27;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit softplus_backward_op(const Scalar* numbers) : beta(numbers[0].to<T>()),
                                                          threshold(numbers[1].to<T>()) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self * beta;
-    return select(t0 > threshold, grad_output, (sigmoid_product(beta, t0) / beta) * grad_output);
+    return select(t0 > threshold, grad_output,
+                  (sigmoid_product(usual, beta, t0) / beta) * grad_output);
   }
   V beta;
   V threshold;

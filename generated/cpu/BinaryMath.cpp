@@ -372,10 +372,12 @@ struct ldexp_Tensor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 13;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
-    return self * exp2(other);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& other) const {
+    return self * exp2(usual, other);
   }
 };
 
@@ -387,10 +389,13 @@ struct ldexp_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    const auto t0 = exp2(other);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
+    const auto t0 = exp2(usual, other);
     return std::array<V, 2>{grad_output * conj(t0),
                             grad_output * conj(self * (V(T(0.6931471805599453)) * t0))};
   }
@@ -403,10 +408,13 @@ struct ldexp_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V&, const V& other) const {
-    return grad_output * conj(exp2(other));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V&,
+                                       const V& other) const {
+    return grad_output * conj(exp2(usual, other));
   }
 };
 
@@ -417,10 +425,14 @@ struct ldexp_Tensor_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * conj(self * (V(T(0.6931471805599453)) * exp2(other)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
+    const auto t5 = conj(self * (V(T(0.6931471805599453)) * exp2(usual, other)));
+    return grad_output * t5;
   }
 };
 
@@ -431,11 +443,13 @@ struct ldexp_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 17;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
-                                       const V& other) const {
-    const auto t0 = exp2(other);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
+                                       const V& self, const V& other) const {
+    const auto t0 = exp2(usual, other);
     return (self_tangent * t0) + (other_tangent * (self * (V(T(0.6931471805599453)) * t0)));
   }
 };
@@ -476,18 +490,20 @@ struct logaddexp2_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 70;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp2_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     const auto t0 = other - self;
     const auto t1 = t0 > V(T(100));
     const auto t2 = self - other;
-    const auto t9 = select(t1, exp2(select(t1, t2, V(T(0)))),
-                           V(T(1)) / (V(T(1)) + exp2(select(t1, V(T(100)), t0))));
+    const auto t8 = V(T(1)) / (V(T(1)) + exp2(usual, select(t1, V(T(100)), t0)));
     const auto t11 = t2 > V(T(100));
-    const auto t18 = select(t11, exp2(select(t11, t0, V(T(0)))),
-                            V(T(1)) / (V(T(1)) + exp2(select(t11, V(T(100)), t2))));
-    return std::array<V, 2>{grad_output * t9, grad_output * t18};
+    const auto t17 = V(T(1)) / (V(T(1)) + exp2(usual, select(t11, V(T(100)), t2)));
+    return std::array<V, 2>{grad_output * select(t1, exp2(usual, select(t1, t2, V(T(0)))), t8),
+                            grad_output * select(t11, exp2(usual, select(t11, t0, V(T(0)))), t17)};
   }
 };
 
@@ -498,13 +514,16 @@ struct logaddexp2_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 70;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp2_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     const auto t0 = other - self;
     const auto t1 = t0 > V(T(100));
-    const auto t9 = select(t1, exp2(select(t1, self - other, V(T(0)))),
-                           V(T(1)) / (V(T(1)) + exp2(select(t1, V(T(100)), t0))));
+    const auto t8 = V(T(1)) / (V(T(1)) + exp2(usual, select(t1, V(T(100)), t0)));
+    const auto t9 = select(t1, exp2(usual, select(t1, self - other, V(T(0)))), t8);
     return grad_output * t9;
   }
 };
@@ -516,13 +535,16 @@ struct logaddexp2_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 70;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp2_backward_1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     const auto t2 = self - other;
     const auto t11 = t2 > V(T(100));
-    const auto t18 = select(t11, exp2(select(t11, other - self, V(T(0)))),
-                            V(T(1)) / (V(T(1)) + exp2(select(t11, V(T(100)), t2))));
+    const auto t17 = V(T(1)) / (V(T(1)) + exp2(usual, select(t11, V(T(100)), t2)));
+    const auto t18 = select(t11, exp2(usual, select(t11, other - self, V(T(0)))), t17);
     return grad_output * t18;
   }
 };
@@ -537,19 +559,21 @@ struct logaddexp2_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 71;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp2_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
-                                       const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
+                                       const V& self, const V& other) const {
     const auto t0 = other - self;
     const auto t1 = t0 > V(T(100));
     const auto t2 = self - other;
-    const auto t9 = select(t1, exp2(select(t1, t2, V(T(0)))),
-                           V(T(1)) / (V(T(1)) + exp2(select(t1, V(T(100)), t0))));
+    const auto t8 = V(T(1)) / (V(T(1)) + exp2(usual, select(t1, V(T(100)), t0)));
+    const auto t10 = self_tangent * select(t1, exp2(usual, select(t1, t2, V(T(0)))), t8);
     const auto t11 = t2 > V(T(100));
-    const auto t18 = select(t11, exp2(select(t11, t0, V(T(0)))),
-                            V(T(1)) / (V(T(1)) + exp2(select(t11, V(T(100)), t2))));
-    return (self_tangent * t9) + (other_tangent * t18);
+    const auto t17 = V(T(1)) / (V(T(1)) + exp2(usual, select(t11, V(T(100)), t2)));
+    const auto t19 = other_tangent * select(t11, exp2(usual, select(t11, t0, V(T(0)))), t17);
+    return t10 + t19;
   }
 };
 
@@ -560,11 +584,14 @@ struct logaddexp_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 40;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return std::array<V, 2>{sigmoid_product(grad_output, self - other),
-                            sigmoid_product(grad_output, other - self)};
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
+    return std::array<V, 2>{sigmoid_product(usual, grad_output, self - other),
+                            sigmoid_product(usual, grad_output, other - self)};
   }
 };
 
@@ -575,10 +602,13 @@ struct logaddexp_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 40;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return sigmoid_product(grad_output, self - other);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
+    return sigmoid_product(usual, grad_output, self - other);
   }
 };
 
@@ -589,10 +619,13 @@ struct logaddexp_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 40;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return sigmoid_product(grad_output, other - self);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
+    return sigmoid_product(usual, grad_output, other - self);
   }
 };
 
@@ -603,12 +636,14 @@ struct logaddexp_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 41;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit logaddexp_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
-                                       const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
+                                       const V& self, const V& other) const {
     return
-        sigmoid_product(self_tangent, self - other) + sigmoid_product(other_tangent, other - self);
+        sigmoid_product(usual, self_tangent, self - other) + sigmoid_product(usual, other_tangent, other - self);
   }
 };
 
@@ -632,11 +667,13 @@ struct special_xlog1py_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_xlog1py_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(-1))) | isinf(other)), V(T(0)),
-                  self * log1p(other));
+                  self * log1p(usual, other));
   }
 };
 
@@ -649,11 +686,14 @@ struct special_xlog1py_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 32;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_xlog1py_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(-1))) | isinf(other));
-    return std::array<V, 2>{select(t4, V(T(0)), log1p(other) * grad_output),
+    return std::array<V, 2>{select(t4, V(T(0)), log1p(usual, other) * grad_output),
                             select(t4, V(T(0)), (self / (other + V(T(1)))) * grad_output)};
   }
 };
@@ -665,11 +705,14 @@ struct special_xlog1py_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 32;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_xlog1py_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(-1))) | isinf(other)), V(T(0)),
-                  log1p(other) * grad_output);
+                  log1p(usual, other) * grad_output);
   }
 };
 
@@ -696,13 +739,15 @@ struct special_xlog1py_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 33;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_xlog1py_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
-                                       const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
+                                       const V& self, const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(-1))) | isinf(other));
     const auto t11 = select(t4, V(T(0)), (self / (other + V(T(1)))) * other_tangent);
-    return select(t4, V(T(0)), log1p(other) * self_tangent) + t11;
+    return select(t4, V(T(0)), log1p(usual, other) * self_tangent) + t11;
   }
 };
 
@@ -713,11 +758,13 @@ struct xlogy_Tensor_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 21;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(0))) | isinf(other)), V(T(0)),
-                  self * log(other));
+                  self * log(usual, other));
   }
 };
 
@@ -729,11 +776,14 @@ struct xlogy_Tensor_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 27;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
-    return std::array<V, 2>{select(t4, V(T(0)), log(other) * grad_output),
+    return std::array<V, 2>{select(t4, V(T(0)), log(usual, other) * grad_output),
                             select(t4, V(T(0)), (self / other) * grad_output)};
   }
 };
@@ -745,11 +795,14 @@ struct xlogy_Tensor_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 27;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& other) const {
     return select((self == V(T(0))) & ((other <= V(T(0))) | isinf(other)), V(T(0)),
-                  log(other) * grad_output);
+                  log(usual, other) * grad_output);
   }
 };
 
@@ -776,13 +829,15 @@ struct xlogy_Tensor_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 28;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
-                                       const V& other) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
+                                       const V& self, const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
     return
-        select(t4, V(T(0)), log(other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
+        select(t4, V(T(0)), log(usual, other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
   }
 };
 

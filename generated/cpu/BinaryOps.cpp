@@ -14,10 +14,12 @@ struct atan2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 30;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit atan2_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& other) const {
-    return atan2(self, other);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& other) const {
+    return atan2(usual, self, other);
   }
 };
 

@@ -15,11 +15,13 @@ struct _binary_cross_entropy_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 41;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
-    return
-        ((target - V(T(1))) * maximum(log1p(neg(self)), V(T(-100)))) - (target * maximum(log(self), V(T(-100))));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& target) const {
+    const auto t4 = (target - V(T(1))) * maximum(log1p(usual, neg(self)), V(T(-100)));
+    return t4 - (target * maximum(log(usual, self), V(T(-100))));
   }
 };
 
@@ -185,10 +187,13 @@ struct _binary_cross_entropy_with_logits_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 24;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
-    return std::array<V, 2>{grad_output * ((V(T(1)) - target) - sigmoid(neg(self))),
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& target) const {
+    return std::array<V, 2>{grad_output * ((V(T(1)) - target) - sigmoid(usual, neg(self))),
                             neg(grad_output * self)};
   }
 };
@@ -200,10 +205,13 @@ struct _binary_cross_entropy_with_logits_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 24;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
-    return grad_output * ((V(T(1)) - target) - sigmoid(neg(self)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& target) const {
+    return grad_output * ((V(T(1)) - target) - sigmoid(usual, neg(self)));
   }
 };
 
@@ -229,11 +237,14 @@ struct _binary_cross_entropy_with_logits_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 24;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& target_tangent,
                                        const V& self, const V& target) const {
-    return (self_tangent * ((V(T(1)) - target) - sigmoid(neg(self)))) - (target_tangent * self);
+    const auto t4 = self_tangent * ((V(T(1)) - target) - sigmoid(usual, neg(self)));
+    return t4 - (target_tangent * self);
   }
 };
 
@@ -246,13 +257,15 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   static constexpr int kOutputs = 3;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 61;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target,
-                                       const V& pos_weight) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& target, const V& pos_weight) const {
     const auto t1 = pos_weight - V(T(1));
     const auto t4 = neg(self);
-    const auto t6 = (V(T(1)) - target) - sigmoid_product(V(T(1)) + (t1 * target), t4);
+    const auto t6 = (V(T(1)) - target) - sigmoid_product(usual, V(T(1)) + (t1 * target), t4);
     const auto t8 = logaddexp(t4, V(T(0)));
     return std::array<V, 3>{grad_output * t6, grad_output * ((t1 * t8) - self),
                             grad_output * (target * t8)};
@@ -266,11 +279,13 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 61;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target,
-                                       const V& pos_weight) const {
-    const auto t5 = sigmoid_product(V(T(1)) + ((pos_weight - V(T(1))) * target), neg(self));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& target, const V& pos_weight) const {
+    const auto t5 = sigmoid_product(usual, V(T(1)) + ((pos_weight - V(T(1))) * target), neg(self));
     return grad_output * ((V(T(1)) - target) - t5);
   }
 };
@@ -316,14 +331,16 @@ struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 6;
   static constexpr int kCost = 63;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& target_tangent,
                                        const V& pos_weight_tangent, const V& self, const V& target,
                                        const V& pos_weight) const {
     const auto t1 = pos_weight - V(T(1));
     const auto t4 = neg(self);
-    const auto t6 = (V(T(1)) - target) - sigmoid_product(V(T(1)) + (t1 * target), t4);
+    const auto t6 = (V(T(1)) - target) - sigmoid_product(usual, V(T(1)) + (t1 * target), t4);
     const auto t8 = logaddexp(t4, V(T(0)));
     return
         ((self_tangent * t6) + (target_tangent * ((t1 * t8) - self))) + (pos_weight_tangent * (target * t8));
@@ -437,10 +454,12 @@ struct _kl_div_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
-    return select(target == V(T(0)), V(T(0)), target * (log(target) - self));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& target) const {
+    return select(target == V(T(0)), V(T(0)), target * (log(usual, target) - self));
   }
 };
 
@@ -452,12 +471,16 @@ struct _kl_div_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 22;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& target) const {
     const auto t0 = target == V(T(0));
-    return std::array<V, 2>{select(t0, V(T(0)), neg(target * grad_output)),
-                            select(t0, V(T(0)), ((log(target) - self) + V(T(1))) * grad_output)};
+    return std::array<V, 2>{
+        select(t0, V(T(0)), neg(target * grad_output)),
+        select(t0, V(T(0)), ((log(usual, target) - self) + V(T(1))) * grad_output)};
   }
 };
 
@@ -482,10 +505,14 @@ struct _kl_div_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 22;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_backward_1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target) const {
-    return select(target == V(T(0)), V(T(0)), ((log(target) - self) + V(T(1))) * grad_output);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self,
+                                       const V& target) const {
+    return select(target == V(T(0)), V(T(0)),
+                  ((log(usual, target) - self) + V(T(1))) * grad_output);
   }
 };
 
@@ -497,12 +524,14 @@ struct _kl_div_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 23;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& target_tangent,
                                        const V& self, const V& target) const {
     const auto t0 = target == V(T(0));
-    const auto t8 = select(t0, V(T(0)), ((log(target) - self) + V(T(1))) * target_tangent);
+    const auto t8 = select(t0, V(T(0)), ((log(usual, target) - self) + V(T(1))) * target_tangent);
     return select(t0, V(T(0)), neg(target * self_tangent)) + t8;
   }
 };
@@ -513,10 +542,12 @@ struct _kl_div_log_target_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_log_target_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
-    return exp(target) * (target - self);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self, const V& target) const {
+    return exp(usual, target) * (target - self);
   }
 };
 
@@ -528,11 +559,13 @@ struct _kl_div_log_target_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_log_target_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& target,
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& target,
                                        const V& output) const {
-    const auto t0 = exp(target);
+    const auto t0 = exp(usual, target);
     return std::array<V, 2>{grad_output * conj(neg(t0)), grad_output * conj(output + t0)};
   }
 };
@@ -544,10 +577,13 @@ struct _kl_div_log_target_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_log_target_backward_0_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& target, const V&) const {
-    return grad_output * conj(neg(exp(target)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& target,
+                                       const V&) const {
+    return grad_output * conj(neg(exp(usual, target)));
   }
 };
 
@@ -558,11 +594,13 @@ struct _kl_div_log_target_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_log_target_backward_1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& target,
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& target,
                                        const V& output) const {
-    return grad_output * conj(output + exp(target));
+    return grad_output * conj(output + exp(usual, target));
   }
 };
 
@@ -573,11 +611,13 @@ struct _kl_div_log_target_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
   static constexpr int kCost = 16;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _kl_div_log_target_jvp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& target_tangent,
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& target_tangent,
                                        const V& target, const V& output) const {
-    const auto t0 = exp(target);
+    const auto t0 = exp(usual, target);
     return (target_tangent * (output + t0)) - (self_tangent * t0);
   }
 };

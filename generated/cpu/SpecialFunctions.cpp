@@ -16,14 +16,16 @@ struct _logit_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 40;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _logit_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));
     t3 = V(T(1)) - eps;
   }
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t7 = select(t0 & (self < eps), eps, select(t0 & (self > t3), t3, self));
-    return log(t7) - log1p(neg(t7));
+    return log(usual, t7) - log1p(usual, neg(t7));
   }
   V eps;
   typename V::Mask t0;
@@ -165,10 +167,12 @@ struct erfc_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 16;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit erfc_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * (V(T(-1.1283791670955126)) * exp(neg(self * self)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * (V(T(-1.1283791670955126)) * exp(usual, neg(self * self)));
   }
 };
 
@@ -190,10 +194,12 @@ struct erfinv_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 15;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit erfinv_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
-    return grad_output * (V(T(0.886226925452758)) * exp(output * output));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& output) const {
+    return grad_output * (V(T(0.886226925452758)) * exp(usual, output * output));
   }
 };
 
@@ -282,11 +288,13 @@ struct special_entr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 22;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_entr_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t7 = select(self == V(T(0)), V(T(0)), V(-std::numeric_limits<T>::infinity()));
-    return select(isnan(self) | (self > V(T(0))), neg(self) * log(self), t7);
+    return select(isnan(self) | (self > V(T(0))), neg(self) * log(usual, self), t7);
   }
 };
 
@@ -297,10 +305,13 @@ struct special_entr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 20;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_entr_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return select(isnan(self) | (self > V(T(0))), (V(T(-1)) - log(self)) * grad_output, V(T(0)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return select(isnan(self) | (self > V(T(0))), (V(T(-1)) - log(usual, self)) * grad_output,
+                  V(T(0)));
   }
 };
 
@@ -414,13 +425,15 @@ struct special_log_ndtr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 128;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_log_ndtr_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t0 = self < V(T(-1));
     const auto t3 = erfcx(select(t0, self, V(T(-1))) * V(T(-0.7071067811865476)));
     const auto t12 = V(T(-0.5)) * erfc(select(t0, V(T(-1)), self) * V(T(0.7071067811865476)));
-    return select(t0, log(V(T(0.5)) * t3) - ((V(T(0.5)) * self) * self), log1p(t12));
+    return select(t0, log(usual, V(T(0.5)) * t3) - ((V(T(0.5)) * self) * self), log1p(usual, t12));
   }
 };
 
@@ -436,9 +449,11 @@ struct special_log_ndtr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 129;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_log_ndtr_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self < V(T(-1));
     const auto t2 = select(t0, self, V(T(-1))) * V(T(-0.7071067811865476));
     const auto t4 = erfcx(t2);
@@ -446,7 +461,8 @@ struct special_log_ndtr_backward_op {
     const auto t12 = V(T(0.5)) * self;
     const auto t14 = select(t0, (V(T(0.5)) * t7) / (V(T(0.5)) * t4), V(T(0))) - (t12 + t12);
     const auto t16 = select(t0, V(T(-1)), self) * V(T(0.7071067811865476));
-    const auto t21 = V(T(0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(neg(t16 * t16)));
+    const auto t21 =
+        V(T(0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(usual, neg(t16 * t16)));
     const auto t27 = select(t0, t14, (V(T(-0.5)) * t21) / ((V(T(-0.5)) * erfc(t16)) + V(T(1))));
     return grad_output * t27;
   }
@@ -473,11 +489,14 @@ struct special_ndtr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 19;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_ndtr_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self * V(T(-0.7071067811865476));
-    const auto t5 = V(T(-0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(neg(t0 * t0)));
+    const auto t5 =
+        V(T(-0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(usual, neg(t0 * t0)));
     return grad_output * (V(T(0.5)) * t5);
   }
 };
@@ -500,10 +519,12 @@ struct special_ndtri_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 16;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit special_ndtri_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
-    const auto t3 = V(T(2.5066282746310002)) * exp((V(T(0.5)) * output) * output);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& output) const {
+    const auto t3 = V(T(2.5066282746310002)) * exp(usual, (V(T(0.5)) * output) * output);
     return grad_output * t3;
   }
 };

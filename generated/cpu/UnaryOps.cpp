@@ -61,10 +61,12 @@ struct erf_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 16;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit erf_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * (V(T(1.1283791670955126)) * exp(neg(self * self)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * (V(T(1.1283791670955126)) * exp(usual, neg(self * self)));
   }
 };
 
@@ -74,9 +76,11 @@ struct exp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 12;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit exp_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return exp(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return exp(usual, self); }
 };
 
 // exp2(Tensor self) -> Tensor: exp2(self)
@@ -85,9 +89,11 @@ struct exp2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 12;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit exp2_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return exp2(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return exp2(usual, self); }
 };
 
 // exp2_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(0.6931471805599453
@@ -123,9 +129,11 @@ struct expm1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit expm1_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return expm1(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return expm1(usual, self); }
 };
 
 // expm1_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(output + 1)
@@ -207,9 +215,11 @@ struct log_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit log_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return log(usual, self); }
 };
 
 // log10(Tensor self) -> Tensor: log10(self)
@@ -218,9 +228,11 @@ struct log10_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit log10_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log10(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return log10(usual, self); }
 };
 
 // log10_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(0.4342944819032518
@@ -243,9 +255,11 @@ struct log1p_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit log1p_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log1p(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return log1p(usual, self); }
 };
 
 // log1p_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(1 / (self + 1))
@@ -267,9 +281,11 @@ struct log2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit log2_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return log2(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return log2(usual, self); }
 };
 
 // log2_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(1.4426950408889634 /
@@ -438,9 +454,13 @@ struct sigmoid_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit sigmoid_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sigmoid(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
+    return sigmoid(usual, self);
+  }
 };
 
 // sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(output * (1 -
@@ -474,9 +494,13 @@ struct silu_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 19;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit silu_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sigmoid_product(self, self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
+    return sigmoid_product(usual, self, self);
+  }
 };
 
 // silu_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(sigmoid(self) + self
@@ -486,10 +510,12 @@ struct silu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 24;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit silu_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t0 = sigmoid(self);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    const auto t0 = sigmoid(usual, self);
     return grad_output * conj(t0 + (self * (t0 * (V(T(1)) - t0))));
   }
 };
@@ -572,9 +598,11 @@ struct tan_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit tan_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return tan(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return tan(usual, self); }
 };
 
 // tan_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(1 + output *

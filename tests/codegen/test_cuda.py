@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -47,17 +48,36 @@ def test_every_expression_operator_has_a_kernel_and_its_registration(model, sour
     assert len(expected) > 200
 
 
+def in_one_form(op):
+    """The operator with functions that are not told by CPU kernels which arguments are usual."""
+    program = op.expression.program
+    instructions = tuple(replace(i, two_forms=False) for i in program.instructions)
+    return replace(op, expression=replace(op.expression,
+                                          program=replace(program, instructions=instructions)))
+
+
 def test_kernels_compute_what_those_of_the_cpu_compute(model):
     """The same statements: nothing but the names of the classes differs, and what CPU kernels choose loops by."""
     for op in model.operators:
         if op.expression is None:
             continue
-        for cpu, cuda in zip(expression.kernels(op), expression.kernels(op, expression.CUDA),
-                             strict=True):
+        for cpu, cuda in zip(expression.kernels(in_one_form(op)),
+                             expression.kernels(op, expression.CUDA), strict=True):
             words = cuda.body.replace("Number<T>", "Vec<T>").replace("Outputs<", "std::array<")
             words = words.replace("OPLOOM_HOST_DEVICE", "OPLOOM_ALWAYS_INLINE")
             expected = re.sub(r"static constexpr \w+ k(Cost|Signs) = \w+;", "", cpu.body)
             assert words.split() == expected.split(), op.name
+
+
+def test_kernels_of_the_cpu_tell_functions_with_two_forms(model):
+    bodies = {op.identifier: expression.kernels(op)[0].body
+              for op in model.operators if op.expression}
+    assert "operator()(U& usual, const V& self)" in bodies["silu"]
+    assert "sigmoid_product(usual, self, self)" in bodies["silu"]
+    assert "kTwoForms = true" in bodies["silu"]
+    assert "usual" not in bodies["sin"] and "kTwoForms" not in bodies["sin"]
+    told = [name for name, body in bodies.items() if "(usual, " in body]
+    assert told and all("U& usual" in bodies[name] for name in told)
 
 
 def test_every_file_is_compiled(sources):

@@ -369,4 +369,24 @@ OPLOOM_ALWAYS_INLINE Vec<T> logaddexp2(const Vec<T>& x, const Vec<T>& y) {
   return select(x == y, x + Vec<T>(T(1)), sum);
 }
 
+// ---- f(usual, x...) where there is one form ----
+
+#define OPLOOM_ONE_FORM(name)          \
+  template <typename U, typename... V> \
+  requires(kTellsUsual<U>) OPLOOM_ALWAYS_INLINE auto name(U&, const V&... x) { return name(x...); }
+OPLOOM_ONE_FORM(atan2)
+OPLOOM_ONE_FORM(exp)
+OPLOOM_ONE_FORM(exp2)
+OPLOOM_ONE_FORM(expm1)
+OPLOOM_ONE_FORM(gelu_tanh)
+OPLOOM_ONE_FORM(log)
+OPLOOM_ONE_FORM(log10)
+OPLOOM_ONE_FORM(log1p)
+OPLOOM_ONE_FORM(log2)
+OPLOOM_ONE_FORM(pow)
+OPLOOM_ONE_FORM(sigmoid)
+OPLOOM_ONE_FORM(sigmoid_product)
+OPLOOM_ONE_FORM(tan)
+#undef OPLOOM_ONE_FORM
+
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

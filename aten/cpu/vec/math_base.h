@@ -21,12 +21,47 @@
 //
 // Numbers outside the reduction's reach (NaN, infinities, subnormal arguments of logarithms) are
 // made to come out right by the same operations where that costs little, else behind a test of the
-// whole Vec; an element's result never depends on its neighbours.
+// whole Vec (see Note [Usual arguments]); an element's result never depends on its neighbours.
 //
 // tests/aten/cpu/accuracy compares with glibc over all 2^32 arguments; its table of bounds is
 // tests/aten/cpu/Precision.h. DEFAULT calls glibc for each number and is the oracle in other tests.
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// Note [Usual arguments]
+// Many functions have two forms, a short one for usual arguments and one for any, which serves
+// where a Vec holds an argument that is not usual. In a loop, that test costs more than it seems
+// to: the branch keeps two Vecs from being computed side by side, and the call behind it constants
+// from staying in registers. So these functions are written as f(usual, x) and ask usual.are(mask).
+// With Any, which f(x) passes, that is the test. With Usual the answer is yes, and what was asked
+// is noted: loops compute two Vecs, look at the notes of both at once, and leave what is not usual
+// to a loop apart (for_each_vec in vec.h).
+struct Any {
+  template <typename Mask>
+  OPLOOM_ALWAYS_INLINE bool are(const Mask& mask) const {
+    return all(mask);
+  }
+};
+template <typename V>
+class Usual {
+ public:
+  OPLOOM_ALWAYS_INLINE bool are(const typename V::Mask& mask) {
+    noted_ = asked_ ? noted_ & mask : mask;
+    asked_ = true;
+    return true;
+  }
+  OPLOOM_ALWAYS_INLINE bool were() const { return !asked_ || all(noted_); }
+
+ private:
+  typename V::Mask noted_;
+  bool asked_ = false;
+};
+inline constexpr Any kAny;
+
+template <typename U>
+inline constexpr bool kTellsUsual = std::is_same_v<U, const Any>;
+template <typename V>
+inline constexpr bool kTellsUsual<Usual<V>> = true;
 
 // ---- A number like a Vec ----
 

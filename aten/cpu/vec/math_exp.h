@@ -153,15 +153,17 @@ OPLOOM_NOINLINE inline Vec<float> exp_of_some_far(Vec<float> x) {
   return blendv(exp_of(x), exp_of_near(x), powers_near(x));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const {
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> exp(U& usual, const Vec<float>& x) {
   if constexpr (kHasScale<Vec<float>>) {
-    return exp_of(*this);
+    return exp_of(x);
   } else {
-    if (!all(powers_near(*this))) [[unlikely]]
-      return exp_of_some_far(*this);
-    return exp_of_near(*this);
+    if (!usual.are(powers_near(x))) [[unlikely]]
+      return exp_of_some_far(x);
+    return exp_of_near(x);
   }
 }
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const { return vec::exp(kAny, *this); }
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::exp() const { return exp_of(*this); }
 
 // 2^r for |r| <= 1/2.
@@ -200,15 +202,17 @@ OPLOOM_NOINLINE inline Vec<float> exp2_of_some_far(Vec<float> x) {
   return blendv(exp2_of(x), exp2_of_near(x), powers_near(x));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> exp2(const Vec<float>& x) {
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> exp2(U& usual, const Vec<float>& x) {
   if constexpr (kHasScale<Vec<float>>) {
     return exp2_of(x);
   } else {
-    if (!all(powers_near(x))) [[unlikely]]
+    if (!usual.are(powers_near(x))) [[unlikely]]
       return exp2_of_some_far(x);
     return exp2_of_near(x);
   }
 }
+OPLOOM_ALWAYS_INLINE Vec<float> exp2(const Vec<float>& x) { return exp2(kAny, x); }
 OPLOOM_ALWAYS_INLINE Vec<double> exp2(const Vec<double>& x) { return exp2_of(x); }
 
 // 2^n (exp(r) - 1) + (2^n - 1), with r = hi + lo. Below kNearGrowth, where 2^n - 1 is exact or all
@@ -264,14 +268,14 @@ OPLOOM_NOINLINE Vec<T> expm1_of_some_far(Vec<T> x) {
   return expm1_within<true>(x);
 }
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> expm1_of(Vec<T> x) {
-  if (!all(x < Vec<T>(kNearGrowth<T>))) [[unlikely]]
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> expm1(U& usual, const Vec<T>& x) {
+  if (!usual.are(x < Vec<T>(kNearGrowth<T>))) [[unlikely]]
     return expm1_of_some_far(x);
   return expm1_within<false>(x);
 }
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const { return expm1_of(*this); }
-OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::expm1() const { return expm1_of(*this); }
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const { return vec::expm1(kAny, *this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::expm1() const { return vec::expm1(kAny, *this); }
 
 // Up to 1 a polynomial, above 1 - 2 / (exp(2x) + 1): the larger x, the less an error of exp
 // matters, and the subtraction is exact.
@@ -435,24 +439,31 @@ OPLOOM_NOINLINE inline Vec<float> sigmoid_product_of_any(Vec<float> a, Vec<float
   return blendv(far, sigmoid_product_near(a, w, rest), w >= V(kNearestShare));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(Vec<float> a, Vec<float> w, Vec<float> rest) {
-  if (!all(w >= Vec<float>(kNearestShare))) [[unlikely]]
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_of(U& usual, Vec<float> a, Vec<float> w,
+                                                   Vec<float> rest) {
+  if (!usual.are(w >= Vec<float>(kNearestShare))) [[unlikely]]
     return sigmoid_product_of_any(a, w, rest);
   return sigmoid_product_near(a, w, rest);
 }
 
 // a * sigmoid(x)
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(const Vec<float>& a, const Vec<float>& x) {
-  return sigmoid_product(a, x, Vec<float>(-0.f));
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(U& usual, const Vec<float>& a,
+                                                const Vec<float>& x) {
+  return sigmoid_product_of(usual, a, x, Vec<float>(-0.f));
 }
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(const Vec<float>& x) {
-  return sigmoid_product(Vec<float>(1.f), x);
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(U& usual, const Vec<float>& x) {
+  return sigmoid_product(usual, Vec<float>(1.f), x);
 }
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(const Vec<float>& x) { return sigmoid(kAny, x); }
 
 // x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3): gelu's other form, 0.5 x (1 +
 // tanh(w/2)). nan at -inf, as -inf * 0 is. w has two numbers, since its error counts as much as it
 // is large.
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) {
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(U& usual, const Vec<float>& x) {
   using V = Vec<float>;
   const V zero(0.f), linear(1.59576917f), cubic(0.0713548139f);
   const V above = at_least(x, V(-10.8f));  // below, the result is 0
@@ -467,7 +478,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) {
                    fmadd(z, V(2.39883236e-09f), V(-4.53406803e-08f));
   const V w = s * p;
   const V w_rest = fmadd(s, p_rest, fmadd(s, p, w.neg()));
-  return sigmoid_product(fmadd(at_most(x, zero), zero, above), w, w_rest);
+  return sigmoid_product_of(usual, fmadd(at_most(x, zero), zero, above), w, w_rest);
 }
 
 #endif

@@ -174,22 +174,27 @@ OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask is_positive_normal(Vec<T> x) {
   return (x >= Vec<T>(Limits::min())) & (x <= Vec<T>(Limits::max()));
 }
 
-template <typename Base, typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> log_of(Vec<T> x) {
-  if (!all(is_positive_normal(x))) [[unlikely]] {
+template <typename Base, typename U, typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> log_of(U& usual, Vec<T> x) {
+  if (!usual.are(is_positive_normal(x))) [[unlikely]]
     return log_of_any<Base>(x);
-  }
   Vec<T> k;
   const Vec<T> m = split_power(x, k);
   return log_of_split<Base>(k, m - Vec<T>(T(1)));
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log() const { return log_of<NaturalLog>(*this); }
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log2() const { return log_of<BinaryLog>(*this); }
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log10() const { return log_of<DecimalLog>(*this); }
-OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log() const { return log_of<NaturalLog>(*this); }
-OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log2() const { return log_of<BinaryLog>(*this); }
-OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log10() const { return log_of<DecimalLog>(*this); }
+#define OPLOOM_LOG(name, base)                                                                \
+  template <typename U, typename T>                                                           \
+  requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> name(U& usual,             \
+                                                                        const Vec<T>& x) {    \
+    return log_of<base>(usual, x);                                                            \
+  }                                                                                           \
+  OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::name() const { return vec::name(kAny, *this); } \
+  OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::name() const { return vec::name(kAny, *this); }
+OPLOOM_LOG(log, NaturalLog)
+OPLOOM_LOG(log2, BinaryLog)
+OPLOOM_LOG(log10, DecimalLog)
+#undef OPLOOM_LOG
 
 // log(1 + x + x_rest), where x_rest is what x has lost. With k that of 1 + x, rounded, f is
 // x / 2^k + (1 / 2^k - 1) in two numbers. For x > -1 up to 2^60.
@@ -220,15 +225,15 @@ OPLOOM_NOINLINE Vec<T> log1p_of_any(Vec<T> x) {
   return blendv(y, x, x.isnan());
 }
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> log1p_of(Vec<T> x) {
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> log1p(U& usual, const Vec<T>& x) {
   using V = Vec<T>;
-  if (!all((x > V(T(-1))) & (x < V(T(0x1p60))))) [[unlikely]]
+  if (!usual.are((x > V(T(-1))) & (x < V(T(0x1p60))))) [[unlikely]]
     return log1p_of_any(x);
   return log1p_of_usual(x);
 }
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log1p() const { return log1p_of(*this); }
-OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log1p() const { return log1p_of(*this); }
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log1p() const { return vec::log1p(kAny, *this); }
+OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log1p() const { return vec::log1p(kAny, *this); }
 
 // The logarithm of (1 + |x|) / (1 - |x|), halved: of 1 + y with y = 2 |x| / (1 - |x|) in two
 // numbers.

@@ -117,20 +117,21 @@ OPLOOM_NOINLINE Vec<T> pow_of_any(Vec<T> x, Vec<T> y) {
   return blendv(power, one, (x == one) | (y == zero));
 }
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> pow_of(Vec<T> x, Vec<T> y) {
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> pow(U& usual, const Vec<T>& x,
+                                                                     const Vec<T>& y) {
   using V = Vec<T>;
   using Limits = std::numeric_limits<T>;
   const V max(Limits::max());
   const V magnitude = x.abs();
-  if (!all((magnitude >= V(Limits::min())) & (magnitude <= max) & (y.abs() <= max))) [[unlikely]] {
+  if (!usual.are((magnitude >= V(Limits::min())) & (magnitude <= max) & (y.abs() <= max))) {
     return pow_of_any(x, y);
   }
   const V power = pow_of_normal(magnitude, y, V(T(0)));
-  return all(x > V(T(0))) ? power : with_sign_of_base(power, x, y);
+  return usual.are(x > V(T(0))) ? power : with_sign_of_base(power, x, y);
 }
-OPLOOM_ALWAYS_INLINE Vec<float> pow(Vec<float> x, Vec<float> y) { return pow_of(x, y); }
-OPLOOM_ALWAYS_INLINE Vec<double> pow(Vec<double> x, Vec<double> y) { return pow_of(x, y); }
+OPLOOM_ALWAYS_INLINE Vec<float> pow(Vec<float> x, Vec<float> y) { return pow(kAny, x, y); }
+OPLOOM_ALWAYS_INLINE Vec<double> pow(Vec<double> x, Vec<double> y) { return pow(kAny, x, y); }
 
 // In double the squares neither overflow nor vanish.
 OPLOOM_ALWAYS_INLINE Vec<float> hypot(const Vec<float>& x, const Vec<float>& y) {

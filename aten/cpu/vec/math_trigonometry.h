@@ -56,31 +56,33 @@ OPLOOM_ALWAYS_INLINE Vec<float> sin_from(Vec<float> x, int quarters) {
   return blendv(sin_of_quarter(turn), cos_of_quarter(turn), odd.signs()) ^ sign;
 }
 
-OPLOOM_ALWAYS_INLINE bool all_near(Vec<float> x) { return all(x.abs() <= Vec<float>(kFarthest)); }
+OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_near(Vec<float> x) {
+  return x.abs() <= Vec<float>(kFarthest);
+}
 
 // y, but f(x) where x is far away.
 template <typename F>
 OPLOOM_NOINLINE Vec<float> replace_far(Vec<float> y, Vec<float> x, F f) {
-  return blendv(x.map([f](float value) { return static_cast<float>(f(value)); }), y,
-                x.abs() <= Vec<float>(kFarthest));
+  return blendv(x.map([f](float value) { return static_cast<float>(f(value)); }), y, is_near(x));
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::sin() const {
-  if (!all_near(*this)) [[unlikely]]
+  if (!all(is_near(*this))) [[unlikely]]
     return replace_far(sin_from(*this, 0), *this, [](double x) { return std::sin(x); });
   return sin_from(*this, 0);
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::cos() const {
-  if (!all_near(*this)) [[unlikely]]
+  if (!all(is_near(*this))) [[unlikely]]
     return replace_far(sin_from(*this, 1), *this, [](double x) { return std::cos(x); });
   return sin_from(*this, 1);
 }
 
 // tan(r), or -1 / tan(r) after an odd number of quarter turns, with tan(r) in two numbers.
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tan() const {
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> tan(U& usual, const Vec<float>& x) {
   using V = Vec<float>;
-  const QuarterTurn turn = quarter_turn(*this);
+  const QuarterTurn turn = quarter_turn(x);
   const V z = turn.square;
   const V p = polynomial(z, 0.33333352f, 0.13332577f, 0.054069865f, 0.021229936f, 0.010973537f,
                          -8.7919456e-05f, 0.00446519f);
@@ -95,10 +97,11 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tan() const {
   const V error = fmadd(minus_inverse, t_rest, fmadd(minus_inverse, t, V(1.f)));
   const V cotangent = fmadd(minus_inverse, error, minus_inverse);
   const V y = blendv(t, cotangent, std::bit_cast<V>(turn.k << 31).signs());
-  if (all_near(*this)) [[likely]]
+  if (usual.are(is_near(x))) [[likely]]
     return y;
-  return replace_far(y, *this, [](double x) { return std::tan(x); });
+  return replace_far(y, x, [](double v) { return std::tan(v); });
 }
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tan() const { return vec::tan(kAny, *this); }
 
 // ---- The inverse functions ----
 
@@ -200,18 +203,20 @@ OPLOOM_ALWAYS_INLINE Vec<float> atan2_of_quotient(Vec<float> y, Vec<float> x, Ve
 }
 
 // Where both numbers are 0 or one is infinite there is no quotient: SLEEF's.
-OPLOOM_ALWAYS_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) {
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> atan2(U& usual, const Vec<float>& y, const Vec<float>& x) {
   using V = Vec<float>;
   const V width = x.abs(), height = y.abs();
   const auto steep = height > width;
   const V larger = blendv(width, height, steep);
   const V smaller = blendv(height, width, steep);
   const V angle = atan2_of_quotient(y, x, larger, smaller, steep);
-  const auto usual = (larger > V(0.f)) & (larger <= V(std::numeric_limits<float>::max()));
-  if (!all(usual)) [[unlikely]]
-    return blendv(sleef_atan2(y, x), angle, usual);
+  const auto has_quotient = (larger > V(0.f)) & (larger <= V(std::numeric_limits<float>::max()));
+  if (!usual.are(has_quotient)) [[unlikely]]
+    return blendv(sleef_atan2(y, x), angle, has_quotient);
   return angle;
 }
+OPLOOM_ALWAYS_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) { return atan2(kAny, y, x); }
 
 // ---- Arctangents of double ----
 

@@ -130,4 +130,78 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
   }
 }
 
+// What follows does not delay the computation: in code that comes after a test GCC keeps few
+// constants in registers.
+template <typename Result>
+OPLOOM_ALWAYS_INLINE void compute_here(const Result& result) {
+  if constexpr (requires { result.data(); }) {
+    for (const auto& one : result) compute_here(one);
+  } else if constexpr (requires { result.isnan(); }) {
+    using Lanes [[gnu::vector_size(sizeof(Result))]] = float;
+    asm volatile("" : : "x"(std::bit_cast<Lanes>(result)));
+  }
+}
+
+// Whether f(usual, numbers...) takes a Usual, or kAny; see Note [Usual arguments].
+template <typename F>
+inline constexpr bool kTwoForms = requires {
+  F::kTwoForms;
+};
+
+template <typename F>
+OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
+  if constexpr (kTwoForms<F>) {
+    return [f](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return f(kAny, x...); };
+  } else {
+    return f;
+  }
+}
+
+// Elements i to `end` of the loop below, whatever they are. Its arguments are copies, since what
+// the loop keeps in registers must not have an address.
+template <typename T, typename F, typename Store, size_t... I>
+OPLOOM_NOINLINE void for_any_vec(int64_t i, int64_t end, F f, std::array<const T*, sizeof...(I)> in,
+                                 std::index_sequence<I...>, Store store, uint32_t repeated) {
+  using R = Rows<T>;
+  constexpr int64_t kStep = R::size();
+  for (; i < end; i += kStep) {
+    const int64_t count = std::min(end - i, kStep);
+    store(i, f(kAny, R::load(row_at<sizeof...(I)>(in.data(), I, i, repeated), count)...), count);
+  }
+}
+
+template <typename T, typename F, typename Store, size_t... I>
+requires(kTwoForms<F>) OPLOOM_ALWAYS_INLINE
+    void for_each_vec(int64_t n, const F& f, const T* const* in, std::index_sequence<I...> inputs,
+                      const Store& store, uint32_t repeated = 0) {
+  using R = Rows<T>;
+  constexpr int64_t kStep = R::size();
+  constexpr size_t kInputs = sizeof...(I);
+  if constexpr (R::V::kInRegister) {
+    constexpr int64_t kFew = 8 * kStep;
+    int64_t others = kFew;  // where some are not usual, so many are not expected to be
+    for (int64_t i = 0; i < n;) {
+      const int64_t start = i;
+      for (; i + 2 * kStep <= n; i += 2 * kStep) {
+        Usual<typename R::V> usual;
+        const auto first = f(usual, R::load(row_at<kInputs>(in, I, i, repeated))...);
+        const auto second = f(usual, R::load(row_at<kInputs>(in, I, i, repeated) + kStep)...);
+        compute_here(first);
+        compute_here(second);
+        if (!usual.were()) [[unlikely]]
+          break;
+        store(i, first, kStep);
+        store(i + kStep, second, kStep);
+      }
+      if (i == n) break;
+      others = i == start ? 2 * others : kFew;
+      const int64_t end = std::min(n, i + others);
+      for_any_vec<T>(i, end, f, std::array<const T*, kInputs>{in[I]...}, inputs, store, repeated);
+      i = end;
+    }
+  } else {
+    for_each_vec<T>(n, of_any(f), in, inputs, store, repeated);
+  }
+}
+
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -17,6 +17,7 @@ struct Function {
     exact = 8,     // of a number's own bits, which float16 and bfloat16, computed as float32, lose
     signs = 16,    // the first number with another sign, perhaps
     no_integer = 32,  // false of every integer
+    two_forms = 64,   // in kernels for the CPU there is a shorter form for usual arguments
   };
 
   std::string_view name;

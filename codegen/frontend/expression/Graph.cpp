@@ -21,6 +21,7 @@ struct Operation {
   int precedence;
   bool truth;
   double (*evaluate)(const double*);
+  bool two_forms = false;  // as Function::two_forms
 };
 
 constexpr std::array<Operation, 16> kOperations = {{
@@ -40,7 +41,7 @@ constexpr std::array<Operation, 16> kOperations = {{
     {"not", "!", 7, true, [](const double* a) -> double { return a[0] == 0; }},
     {"conj", "conj", 8, false, [](const double* a) { return a[0]; }},
     {"sigmoid_product", "sigmoid_product", 8, false,
-     [](const double* a) { return a[0] * c10::numbers::sigmoid(a[1]); }},
+     [](const double* a) { return a[0] * c10::numbers::sigmoid(a[1]); }, true},
 }};
 
 const Operation* find_operation(std::string_view name) {
@@ -70,6 +71,12 @@ double (*evaluation_of(std::string_view operation))(const double* arguments) {
   const Function* function = find_function(operation);
   if (!function) throw std::logic_error("no operation '" + std::string(operation) + "'");
   return function->evaluate;
+}
+
+bool has_two_forms(std::string_view operation) {
+  if (const Operation* known = find_operation(operation)) return known->two_forms;
+  const Function* function = find_function(operation);
+  return function && function->has(Function::two_forms);
 }
 
 const Node* Graph::intern(Node node) {

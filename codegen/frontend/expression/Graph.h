@@ -80,6 +80,8 @@ bool changes_signs_alone(const std::vector<const Node*>& roots);
 bool is_false_of_integers(const Node* node);
 // What computes one operation. True and false are 1 and 0.
 double (*evaluation_of(std::string_view operation))(const double* arguments);
+// Function::two_forms of any operation.
+bool has_two_forms(std::string_view operation);
 // Its value for given arguments; every argument that occurs must be there.
 double evaluate(const Node* root, const std::map<std::string, double>& arguments);
 // In the notation of the YAML files; cut off where it is longer than kFoundFormula allows.

@@ -35,6 +35,7 @@ Program linearize(const std::vector<const Node*>& roots, std::set<std::string> t
     }
     instruction.uniform = node->uniform;
     instruction.truth = node->truth;
+    instruction.two_forms = has_two_forms(node->name);
     program.instructions.push_back(std::move(instruction));
   }
   for (const Node* root : roots) program.outputs.push_back(names.at(root));

@@ -19,6 +19,7 @@ struct Instruction {
   std::vector<std::string> arguments;
   bool uniform = false;  // the same for every element
   bool truth = false;
+  bool two_forms = false;  // see Function::two_forms
 };
 
 struct Program {

@@ -20,6 +20,7 @@
 #include <generated/ops/equal.h>
 #include <generated/ops/erf.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/exp2.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/expm1.h>
 #include <generated/ops/flip.h>
@@ -28,6 +29,7 @@
 #include <generated/ops/fmax.h>
 #include <generated/ops/fmod.h>
 #include <generated/ops/full.h>
+#include <generated/ops/gelu.h>
 #include <generated/ops/item.h>
 #include <generated/ops/lerp.h>
 #include <generated/ops/log.h>
@@ -50,6 +52,7 @@
 #include <generated/ops/rsqrt.h>
 #include <generated/ops/select.h>
 #include <generated/ops/sigmoid.h>
+#include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/square.h>
@@ -70,6 +73,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <random>
 
 namespace {
 
@@ -213,6 +217,93 @@ TEST(UnaryKernels, AgreeWithTheLibrary) {
       }
       // The result does not depend on where an element lies.
       EXPECT_TRUE(at::allclose(c.op(layouts(x)[1]), c.op(x), 0, 0, /*equal_nan=*/true)) << c.name;
+    }
+  }
+}
+
+// See Note [Usual arguments] in aten/cpu/vec/math_base.h: numbers for which functions have another
+// form, here and there in rows of many lengths, have the results that they have alone, in place
+// too.
+TEST(UnusualArguments, AnywhereInARow) {
+  struct Function {
+    const char* name;
+    void (*compute)(Tensor& out, const Tensor& x, const Tensor& y);
+    double (*reference)(double x, double y);
+  };
+#define OPLOOM_FUNCTION(name, expression)                                                          \
+  {                                                                                                \
+#name, [](Tensor & out, const Tensor& x,                                                       \
+              const Tensor&) { at::name##_out(out, x); },                                          \
+                                                       [](double x,                                \
+                                                          double) -> double { return expression; } \
+  }
+  const Function functions[] = {
+      OPLOOM_FUNCTION(exp, std::exp(x)),
+      OPLOOM_FUNCTION(exp2, std::exp2(x)),
+      OPLOOM_FUNCTION(expm1, std::expm1(x)),
+      OPLOOM_FUNCTION(log, std::log(x)),
+      OPLOOM_FUNCTION(log10, std::log10(x)),
+      OPLOOM_FUNCTION(log1p, std::log1p(x)),
+      OPLOOM_FUNCTION(log2, std::log2(x)),
+      OPLOOM_FUNCTION(sigmoid, 1 / (1 + std::exp(-x))),
+      OPLOOM_FUNCTION(silu, x / (1 + std::exp(-x))),
+      OPLOOM_FUNCTION(tan, std::tan(x)),
+      {"gelu, tanh",
+       [](Tensor& out, const Tensor& x, const Tensor&) { at::gelu_out(out, x, "tanh"); },
+       [](double x, double) {
+         return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+       }},
+      {"pow", [](Tensor& out, const Tensor& x, const Tensor& y) { at::pow_out(out, x, y); },
+       [](double x, double y) { return std::pow(x, y); }},
+      {"pow, number", [](Tensor& out, const Tensor& x, const Tensor&) { at::pow_out(out, x, 1.5); },
+       [](double x, double) { return std::pow(x, 1.5); }},
+      {"atan2", [](Tensor& out, const Tensor& x, const Tensor& y) { at::atan2_out(out, x, y); },
+       [](double x, double y) { return std::atan2(x, y); }},
+  };
+#undef OPLOOM_FUNCTION
+  constexpr int kUsual = 5;
+  const double first[] = {0.5, 0.75, 1, 1.5, 3, 0, -0.5, 1e-40, 50, -100, 1e6, 1e30, kInf, kNaN};
+  const double second[] = {2, 1.5, -1, 0.25, 3, -0.0, 2, 0, kInf, 3, -7, 1.5, kNaN, 1};
+  std::minstd_rand random(1);
+  for (const ScalarType dtype : {kFloat, kDouble}) {
+    const auto options = TensorOptions().dtype(kDouble);
+    const auto tensor_of = [&](const double* numbers, const std::vector<int>& places) {
+      const Tensor x = at::empty({static_cast<int64_t>(places.size())}, options);
+      std::transform(places.begin(), places.end(), x.data_ptr<double>(),
+                     [numbers](int place) { return numbers[place]; });
+      return x.to(dtype);
+    };
+    for (const Function& f : functions) {
+      double alone[std::size(first)];
+      for (size_t i = 0; i < std::size(first); ++i) {
+        const std::vector<int> place = {static_cast<int>(i)};
+        const Tensor x = tensor_of(first, place), y = tensor_of(second, place);
+        Tensor out = at::empty_like(x);
+        f.compute(out, x, y);
+        alone[i] = at_(out, 0);
+        const double wide = f.reference(at_(x, 0), at_(y, 0));
+        const double want = dtype == kFloat ? static_cast<float>(wide) : wide;
+        expect_close(
+            out, [=](int64_t) { return want; }, tolerance(dtype), f.name);
+      }
+      for (const int n : {1, 15, 33, 64, 150, 1000}) {
+        for (const int share : {0, 1, n / 64, n / 2}) {
+          std::vector<int> places(static_cast<size_t>(n));
+          for (int& place : places) {
+            const bool usual = static_cast<int>(random() % static_cast<unsigned>(n)) >= share;
+            place = static_cast<int>(usual ? random() % kUsual : random() % std::size(first));
+          }
+          Tensor x = tensor_of(first, places);
+          const Tensor y = tensor_of(second, places), expected = tensor_of(alone, places);
+          Tensor out = at::empty_like(x);
+          f.compute(out, x, y);
+          EXPECT_TRUE(at::allclose(out, expected, 0, 0, /*equal_nan=*/true))
+              << f.name << ' ' << dtype << ' ' << n << ' ' << share;
+          f.compute(x, x, y);
+          EXPECT_TRUE(at::allclose(x, expected, 0, 0, /*equal_nan=*/true))
+              << f.name << " in place " << dtype << ' ' << n << ' ' << share;
+        }
+      }
     }
   }
 }

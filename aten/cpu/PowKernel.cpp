@@ -1,0 +1,134 @@
+// pow: powers of integers wrap around; particular exponents have loops of their own.
+#include <aten/cpu/Loops.h>
+#include <aten/cpu/vec/functions.h>
+#include <aten/stubs/BinaryOps.h>
+
+#include <cmath>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+// By squaring, wrapping around. A negative exponent gives what the exact result rounds to: 1 and -1
+// have powers, all other numbers give 0.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T integer_power(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) {
+      if (base == T(1)) return T(1);
+      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
+      return T(0);
+    }
+  }
+  T result = 1;
+  while (exponent > 0) {
+    if (exponent & 1) result = vec::wrap_mul(result, base);
+    base = vec::wrap_mul(base, base);
+    exponent = static_cast<T>(exponent >> 1);
+  }
+  return result;
+}
+
+// For exponents from 0 to 15: as many steps for each, of which the compiler makes vectors.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T small_power(T base, T exponent) {
+  T result = 1;
+#pragma GCC unroll 4
+  for (int bit = 0; bit < 4; ++bit) {
+    result = vec::wrap_mul(result, exponent >> bit & 1 ? base : T(1));
+    base = vec::wrap_mul(base, base);
+  }
+  return result;
+}
+
+bool integral(const TensorIteratorBase& iter) {
+  return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
+}
+
+struct Power {
+  static constexpr bool kTwoForms = true;
+  template <typename U, typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(U& usual, const V& a, const V& b) const {
+    return pow(usual, a, b);
+  }
+};
+template <typename T>
+struct PowerOf {
+  static constexpr bool kTwoForms = true;
+  T exponent;
+  template <typename U, typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(U& usual, const V& a) const {
+    return pow(usual, a, V(exponent));
+  }
+};
+
+void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
+  if (integral(iter)) {
+    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return integer_power(a, b); });
+    });
+    return;
+  }
+  if (c10::isComplexType(iter.common_dtype())) {
+    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_COMPLEX), [&] {
+      // std::pow() multiplies the logarithm, also that of 0, by 0.
+      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
+        return b == scalar_t(0) ? scalar_t(1) : std::pow(a, b);
+      });
+    });
+    return;
+  }
+  OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, Power()); });
+}
+
+void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) {
+  if (integral(iter)) {
+    OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
+      const scalar_t power = exponent.to<scalar_t>();
+      if (power < 0 || power >= 16) {
+        return cpu_kernel(iter,
+                          [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
+      }
+      cpu_kernel(iter, [power](scalar_t a) -> scalar_t { return small_power(a, power); });
+    });
+    return;
+  }
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        using opmath_t = c10::opmath_type<scalar_t>;
+        // Whole and half powers that the processor computes directly, and exactly as pow() rounds.
+        if (exponent.equal(0)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return decltype(a)(opmath_t(1)); });
+        } else if (exponent.equal(2)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a; });
+        } else if (exponent.equal(3)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
+        } else if (exponent.equal(0.5)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.sqrt(); });
+        } else if (exponent.equal(-0.5)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.rsqrt(); });
+        } else if (exponent.equal(-1)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.reciprocal(); });
+        } else if (exponent.equal(-2)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return (a * a).reciprocal(); });
+        } else {
+          // What float cannot hold is infinite, as where the exponent is a tensor.
+          opmath_t power;
+          if constexpr (c10::is_complex_v<opmath_t>) {
+            power = c10::convert<opmath_t>(exponent.toComplexDouble());
+          } else {
+            power = c10::convert<opmath_t>(exponent.toDouble());
+          }
+          cpu_kernel_vec<scalar_t>(iter, PowerOf<opmath_t>{power});
+        }
+      });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(pow_tensor_tensor_stub, &pow_tensor_tensor_kernel);
+OPLOOM_REGISTER_DISPATCH(pow_tensor_scalar_stub, &pow_tensor_scalar_kernel);
+
+}  // namespace at::inline oploom_v1::native
