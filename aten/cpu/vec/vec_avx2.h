@@ -70,7 +70,7 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm256_or_ps(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm256_xor_ps(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
-  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0f); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return -lanes_; }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm256_andnot_ps(Vec(-0.0f), lanes_); }
 
   OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
@@ -234,7 +234,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm256_or_pd(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm256_xor_pd(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm256_fmadd_pd(a, b, c); }
-  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return -lanes_; }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm256_andnot_pd(Vec(-0.0), lanes_); }
 
   OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {

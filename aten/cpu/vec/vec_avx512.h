@@ -66,7 +66,7 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
   // y * 2^n for whole n
   OPLOOM_ALWAYS_INLINE friend Vec scale(Vec y, Vec n) { return _mm512_scalef_ps(y, n); }
-  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0f); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return -lanes_; }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_ps(Vec(-0.0f), lanes_); }
 
   OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
@@ -228,7 +228,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_pd(a, b, c); }
   // y * 2^n for whole n
   OPLOOM_ALWAYS_INLINE friend Vec scale(Vec y, Vec n) { return _mm512_scalef_pd(y, n); }
-  OPLOOM_ALWAYS_INLINE Vec neg() const { return *this ^ Vec(-0.0); }
+  OPLOOM_ALWAYS_INLINE Vec neg() const { return -lanes_; }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_pd(Vec(-0.0), lanes_); }
 
   OPLOOM_ALWAYS_INLINE friend Mask operator==(Vec a, Vec b) {
