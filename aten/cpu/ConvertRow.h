@@ -1,11 +1,17 @@
-// Rows of 16-bit floats in kernels that compute in float.
+// Rows of elements that are moved, or converted, in kernels.
 #pragma once
 
+#include <aten/core/OpaqueType.h>
 #include <aten/stubs/Copy.h>
 
 #include <type_traits>
 
 namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
+
+// The CastLoop that moves elements as they are, of a type of aten/core/OpaqueType.h; it is in
+// CopyKernel.cpp.
+template <typename T>
+void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n);
 
 // to[i] = from[i], by vectors.
 template <typename From, typename To>

@@ -1,8 +1,8 @@
 // The functions that reductions apply, and their use on short rows.
 #pragma once
 
-#include <aten/core/OpaqueType.h>
 #include <aten/core/TensorBase.h>
+#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/vec/vec.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
@@ -513,25 +513,12 @@ OPLOOM_ALWAYS_INLINE void load_as(const char* in, int64_t stride, int64_t n, voi
   }
 }
 
-// Elements as they are. For every second one the compiler has better than one at a time.
-template <typename T>
-OPLOOM_NOINLINE void gather_row(const char* in, int64_t stride, int64_t n, void* elements) {
-  T* out = static_cast<T*>(elements);
-  if (stride == sizeof(T)) {
-    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
-  } else if (stride == 2 * sizeof(T)) {
-    for (int64_t i = 0; i < n; ++i) out[i] = reinterpret_cast<const T*>(in)[2 * i];
-  } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = *reinterpret_cast<const T*>(in + i * stride);
-  }
-}
-
-// Converts them; the last argument is not used.
+// Converts elements, or moves them as they are; the last argument is not used.
 template <typename In, typename Elem>
 void load_row(const char* in, int64_t stride, int64_t n, void* elements, double) {
   if constexpr (std::is_same_v<In, Elem>) {
-    return with_opaque_type(sizeof(In),
-                            [&]<typename T>(T) { gather_row<T>(in, stride, n, elements); });
+    return move_row<opaque_type<sizeof(In)>>(static_cast<char*>(elements), sizeof(In), in, stride,
+                                             n);
   }
   if constexpr (c10::is_reduced_floating_point_v<In>) {
     if (stride == sizeof(In)) {

@@ -293,6 +293,32 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
   return at::isclose(self, other, rtol, atol, equal_nan).all().item<bool>();
 }
 
+namespace {
+
+// Of tensors with one shape, by pieces of so many elements: what comes after a difference is not
+// looked at, and what eq() gives stays in the cache.
+constexpr int64_t kFirstPiece = 1 << 14;
+constexpr int64_t kOtherPieces = 1 << 18;
+bool equal_in_pieces(const Tensor& self, const Tensor& other) {
+  int64_t dim = 0;
+  while (self.size(dim) == 1) ++dim;
+  const int64_t rows = self.size(dim), row = self.numel() / rows;
+  for (int64_t from = 0, count; from < rows; from += count) {
+    const int64_t elements = from == 0 ? kFirstPiece : kOtherPieces;
+    count = std::min(rows - from, std::max<int64_t>(elements / row, 1));
+    const auto piece = [&](const Tensor& tensor) {
+      DimVector sizes(tensor.sizes());
+      sizes[dim] = count;
+      return make_alias(tensor, sizes, tensor.strides(),
+                        tensor.storage_offset() + from * tensor.strides()[dim]);
+    };
+    if (!at::eq(piece(self), piece(other)).all().item<bool>()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool equal(const Tensor& self, const Tensor& other) {
   if (self.sizes() != other.sizes()) return false;
   // What is compared with itself is the same, unless there is a NaN.
@@ -300,7 +326,10 @@ bool equal(const Tensor& self, const Tensor& other) {
                       self.strides() == other.strides() &&
                       self.const_data_ptr() == other.const_data_ptr();
   if (itself && c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
-  return at::eq(self, other).all().item<bool>();
+  if (self.numel() <= kFirstPiece) return at::eq(self, other).all().item<bool>();
+  if (!self.is_contiguous() || !other.is_contiguous()) return equal_in_pieces(self, other);
+  const auto flat = [](const Tensor& tensor) { return make_alias(tensor, {tensor.numel()}, {1}); };
+  return equal_in_pieces(flat(self), flat(other));
 }
 
 }  // namespace native

@@ -99,6 +99,21 @@ def test_equal_to_itself(dtype):
         assert not a.equal(a)
 
 
+@pytest.mark.parametrize("shape", [(20_000,), (300_001,), (1, 3, 100_000), (170, 180),
+                                   (4, 1, 2, 3000)])
+def test_one_difference_anywhere(shape):
+    """Large tensors are compared in pieces, whatever their layout."""
+    a = np.arange(np.prod(shape)).reshape(shape).astype(np.float32)
+    last = a.size - 1
+    for place in [None, 0, 16383, 16384, last // 2, last - 1, last]:
+        b = a.copy()
+        if place is not None:
+            b.flat[place] = -1
+        x, y = oploom.tensor(a), oploom.tensor(b)
+        for left, right in [(x, y), (x.T, y.T), (x, y.T.clone().T), (x, oploom.stack([y, y], -1)[..., 1])]:
+            assert left.equal(right) == (place is None)
+
+
 @pytest.mark.parametrize("columns", [3, 70, 700, 3000])
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 def test_rows_that_are_shifted_in_place(dtype, columns):
