@@ -24,7 +24,8 @@ struct SimpleOp {
   using Part = std::conditional_t<kInParts, real_part_t<T>, T>;
   using PartIn = std::conditional_t<kInParts, Part, In>;
   static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
-  static constexpr bool kIsWhole = std::is_same_v<F, Add> && std::is_integral_v<T>;
+  static constexpr bool kIsWhole =
+      std::is_same_v<F, Add> && std::is_same_v<Map, Identity> && std::is_integral_v<T>;
   static T chunk(const In* p, int64_t n, bool far) {
     const int64_t ahead = ahead_of<F>(far);
     if constexpr (kInParts) {
@@ -53,7 +54,7 @@ struct SimpleOp {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
       if constexpr (kIsWhole) {
-        // Less code, of which there is much for all the dtypes.
+        // The first rows need no form of their own, as those of floats do, whose -0 is not 0 + -0.
         std::fill_n(acc, n, T(0));
         for (; r + kTogether <= nrows; r += kTogether) add_rows<kTogether>(rows + r, n, false);
         for (; r < nrows; ++r) add_rows<1>(rows + r, n, false);
@@ -206,8 +207,9 @@ Reduction reduction_of(double parameter = 0) {
 template <typename F, typename In>
 inline constexpr bool kTakenAsTheyAre = std::is_same_v<F, Add>&& Lanes<wide_t<In>>::kVec &&
                                         (c10::is_reduced_floating_point_v<In> ||
-                                         std::is_same_v<In, int32_t> ||
-                                         std::is_same_v<In, uint8_t>);
+                                         requires(const In* p) {
+                                           vec::Vec<wide_t<In>>::widened(p);
+                                         });
 template <typename F, typename In, typename Map = Identity>
 using FoldOp =
     SimpleOp<F, wide_t<In>, Map, std::conditional_t<kTakenAsTheyAre<F, In>, In, wide_t<In>>>;

@@ -59,4 +59,33 @@ RepeatLoop get_repeat_loop();
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 
+// Copies rows into an output of `total` bytes, past the cache if that is one for which
+// kStreamedBytes holds. Each thread has its own; all is written when it is destroyed.
+class RowCopy {
+ public:
+  explicit RowCopy(int64_t total)
+      : stream_(total >= kStreamedBytes ? get_stream_loop() : nullptr) {}
+  ~RowCopy() {
+    if (stream_ != nullptr) stream_fence();
+  }
+  RowCopy(const RowCopy&) = delete;
+  RowCopy& operator=(const RowCopy&) = delete;
+
+  void operator()(void* to, const void* from, int64_t bytes) const {
+    if (stream_ != nullptr && bytes >= kStreamedRowBytes) {
+      stream_(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+    } else {
+      copy_row(to, from, static_cast<size_t>(bytes));
+    }
+  }
+
+ private:
+  static constexpr int64_t kStreamedRowBytes = 1024;  // of shorter ones the ends count too much
+  BytesLoop stream_;
+};
+
+// Copies bytes that lie densely in both places, a part of an output of `total` bytes, on several
+// threads if there are many.
+void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total);
+
 }  // namespace at::inline oploom_v1::detail

@@ -42,25 +42,6 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-// Copies bytes that lie densely in both places.
-void copy_bytes(void* to, const void* from, int64_t bytes) {
-  constexpr int64_t kGrain = 512 * 1024;
-  if (bytes <= kGrain) {
-    at::detail::copy_row(to, from, static_cast<size_t>(bytes));
-    return;
-  }
-  at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
-    char* target = static_cast<char*>(to) + begin;
-    const char* source = static_cast<const char*>(from) + begin;
-    if (bytes >= at::detail::kStreamedBytes) {
-      at::detail::get_stream_loop()(target, source, end - begin);
-      at::detail::stream_fence();
-    } else {
-      at::detail::copy_row(target, source, static_cast<size_t>(end - begin));
-    }
-  });
-}
-
 bool regions_overlap(const TensorBase& a, const TensorBase& b) {
   const char* a_begin = static_cast<const char*>(a.const_data_ptr());
   const char* b_begin = static_cast<const char*>(b.const_data_ptr());
@@ -77,8 +58,8 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
   if (same_layout) {
     if (regions_overlap(self, src)) return false;
     if (to == from) {
-      copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(),
-                 static_cast<int64_t>(self.nbytes()));
+      const auto bytes = static_cast<int64_t>(self.nbytes());
+      at::detail::copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(), bytes, bytes);
     } else {
       const at::detail::CastLoop cast = at::detail::get_cast_loop(to, from);
       cast(static_cast<char*>(self.mutable_data_ptr()), static_cast<int64_t>(self.itemsize()),

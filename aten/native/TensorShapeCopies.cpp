@@ -81,15 +81,12 @@ bool has_long_blocks(const Tensor& out, int64_t rows, size_t tensors) {
 // every tensor.
 void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
   char* data = static_cast<char*>(out.mutable_data_ptr());
+  const auto total = static_cast<int64_t>(out.nbytes());
   if (rows == 1) {
     // A single row is split along its bytes, tensor by tensor.
-    constexpr int64_t kGrain = 512 * 1024;
     for (const Tensor& tensor : tensors) {
-      const int64_t bytes = static_cast<int64_t>(tensor.nbytes());
-      const char* source = static_cast<const char*>(tensor.const_data_ptr());
-      at::parallel_for(0, bytes, kGrain, [&](int64_t begin, int64_t end) {
-        at::detail::copy_row(data + begin, source + begin, static_cast<size_t>(end - begin));
-      });
+      const auto bytes = static_cast<int64_t>(tensor.nbytes());
+      at::detail::copy_bytes(data, tensor.const_data_ptr(), bytes, total);
       data += bytes;
     }
     return;
@@ -103,13 +100,13 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
     const int64_t bytes = static_cast<int64_t>(tensor.nbytes()) / rows;
     if (bytes > 0) blocks.push_back({static_cast<const char*>(tensor.const_data_ptr()), bytes});
   }
-  const int64_t row_bytes = static_cast<int64_t>(out.nbytes()) / rows;
+  const int64_t row_bytes = total / rows;
   at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
+    const at::detail::RowCopy copy(total);
     char* target = data + begin * row_bytes;
     for (int64_t row = begin; row < end; ++row) {
       for (const Block& block : blocks) {
-        at::detail::copy_row(target, block.data + row * block.bytes,
-                             static_cast<size_t>(block.bytes));
+        copy(target, block.data + row * block.bytes, block.bytes);
         target += block.bytes;
       }
     }

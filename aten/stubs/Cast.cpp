@@ -1,4 +1,5 @@
 // Connects the iterator with the loops of the chosen instruction set.
+#include <aten/core/Parallel.h>
 #include <aten/iterator/Cast.h>
 #include <aten/stubs/Copy.h>
 #include <c10/util/Macros.h>
@@ -51,6 +52,15 @@ void copy_row(void* to, const void* from, size_t bytes) {
   if (bytes >= sizeof(uint64_t)) return copy_ends<uint64_t>(target, source, bytes);
   if (bytes >= sizeof(uint32_t)) return copy_ends<uint32_t>(target, source, bytes);
   for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
+}
+
+void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total) {
+  constexpr int64_t kGrain = 512 * 1024;
+  const auto copy = [&](int64_t begin, int64_t end) {
+    const RowCopy copy_part(total);
+    copy_part(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  };
+  bytes <= kGrain ? copy(0, bytes) : at::parallel_for(0, bytes, kGrain, copy);
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -114,6 +114,16 @@ def test_one_difference_anywhere(shape):
             assert left.equal(right) == (place is None)
 
 
+@pytest.mark.parametrize("rows, columns", [(1, 9_000_001), (2999, 3001), (40_001, 225)])
+def test_large_tensors_are_joined(rows, columns):
+    """Of 36 MB and more, which is written past the cache where rows are long; to any place in a line."""
+    a = np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
+    b = -a[:, : columns // 3]
+    for dim, parts in ((1, [b, a]), (0, [a[:1], a])):
+        tensors = [oploom.tensor(np.ascontiguousarray(part)) for part in parts]
+        assert np.array_equal(oploom.cat(tensors, dim).numpy(), np.concatenate(parts, dim))
+
+
 @pytest.mark.parametrize("columns", [3, 70, 700, 3000])
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 def test_rows_that_are_shifted_in_place(dtype, columns):
