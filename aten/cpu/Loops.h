@@ -22,7 +22,7 @@
 // calls the function with Vec<float>: for Half and BFloat16 the elements are converted to
 // Vec<float> and back. All operands have the one dtype given. The function is used for every
 // element, so that an element's result does not depend on where it lies: the end of a row is filled
-// up. Functions must therefore accept any value (0 is used to fill up) without a trap.
+// up. Functions must therefore accept any value (0 or 1 fills up) without a trap.
 //
 // Both see dense rows only; see Note [Dense rows].
 

@@ -4,6 +4,8 @@
 #include <aten/cpu/vec/math.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -157,16 +159,32 @@ OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
   }
 }
 
+// 0 in the first `count` lanes and 1, which is usual, in the others.
+template <typename V>
+OPLOOM_ALWAYS_INLINE V ones_behind(int64_t count) {
+  using T = typename V::value_type;
+  static constexpr auto kSteps = [] {
+    std::array<T, 2 * V::size()> steps{};
+    std::fill(steps.begin() + V::size(), steps.end(), T(1));
+    return steps;
+  }();
+  return V::loadu(kSteps.data() + V::size() - count);
+}
+
 // Elements i to `end` of the loop below, whatever they are. Its arguments are copies, since what
-// the loop keeps in registers must not have an address.
-template <typename T, typename F, typename Store, size_t... I>
-OPLOOM_NOINLINE void for_any_vec(int64_t i, int64_t end, F f, std::array<const T*, sizeof...(I)> in,
-                                 std::index_sequence<I...>, Store store, uint32_t repeated) {
+// the loop keeps in registers must not have an address; an array of the rows would be loaded two at
+// a time, for which the processor waits where they have just been stored one by one.
+template <typename T, typename F, typename Store, size_t... I, typename... Row>
+OPLOOM_NOINLINE void for_any_vec(int64_t i, int64_t end, F f, std::index_sequence<I...>,
+                                 Store store, uint32_t repeated, Row... rows) {
   using R = Rows<T>;
   constexpr int64_t kStep = R::size();
+  const T* in[] = {rows...};
   for (; i < end; i += kStep) {
     const int64_t count = std::min(end - i, kStep);
-    store(i, f(kAny, R::load(row_at<sizeof...(I)>(in.data(), I, i, repeated), count)...), count);
+    const auto behind = ones_behind<typename R::V>(count);
+    store(i, f(kAny, (R::load(row_at<sizeof...(I)>(in, I, i, repeated), count) | behind)...),
+          count);
   }
 }
 
@@ -196,7 +214,7 @@ requires(kTwoForms<F>) OPLOOM_ALWAYS_INLINE
       if (i == n) break;
       others = i == start ? 2 * others : kFew;
       const int64_t end = std::min(n, i + others);
-      for_any_vec<T>(i, end, f, std::array<const T*, kInputs>{in[I]...}, inputs, store, repeated);
+      for_any_vec<T>(i, end, f, inputs, store, repeated, in[I]...);
       i = end;
     }
   } else {
