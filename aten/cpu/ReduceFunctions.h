@@ -39,7 +39,9 @@ using real_part_t = typename real_part<T>::type;
 
 // Whether elements are integers that become wider ones as they are loaded.
 template <typename T, typename In>
-inline constexpr bool kWidens = std::is_integral_v<In> && sizeof(In) < sizeof(T);
+inline constexpr bool kWidens = requires(const In* p) {
+  vec::Vec<T>::widened(p);
+};
 
 // Numbers that are reduced together: a Vec where the processor has one for T, one number elsewhere.
 template <typename T>

@@ -207,9 +207,7 @@ Reduction reduction_of(double parameter = 0) {
 template <typename F, typename In>
 inline constexpr bool kTakenAsTheyAre = std::is_same_v<F, Add>&& Lanes<wide_t<In>>::kVec &&
                                         (c10::is_reduced_floating_point_v<In> ||
-                                         requires(const In* p) {
-                                           vec::Vec<wide_t<In>>::widened(p);
-                                         });
+                                         kWidens<wide_t<In>, In>);
 template <typename F, typename In, typename Map = Identity>
 using FoldOp =
     SimpleOp<F, wide_t<In>, Map, std::conditional_t<kTakenAsTheyAre<F, In>, In, wide_t<In>>>;

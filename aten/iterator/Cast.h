@@ -85,7 +85,8 @@ class RowCopy {
 };
 
 // Copies bytes that lie densely in both places, a part of an output of `total` bytes, on several
-// threads if there are many.
+// threads: worth it for more than kUnsharedBytes.
+inline constexpr int64_t kUnsharedBytes = 512 * 1024;
 void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total);
 
 }  // namespace at::inline oploom_v1::detail

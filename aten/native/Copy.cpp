@@ -59,7 +59,11 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
     if (regions_overlap(self, src)) return false;
     if (to == from) {
       const auto bytes = static_cast<int64_t>(self.nbytes());
-      at::detail::copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(), bytes, bytes);
+      if (bytes <= at::detail::kUnsharedBytes) {
+        at::detail::copy_row(self.mutable_data_ptr(), src.const_data_ptr(), self.nbytes());
+      } else {
+        at::detail::copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(), bytes, bytes);
+      }
     } else {
       const at::detail::CastLoop cast = at::detail::get_cast_loop(to, from);
       cast(static_cast<char*>(self.mutable_data_ptr()), static_cast<int64_t>(self.itemsize()),

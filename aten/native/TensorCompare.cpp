@@ -295,13 +295,11 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 
 namespace {
 
-// Of tensors with one shape, by pieces of so many elements: what comes after a difference is not
-// looked at, and what eq() gives stays in the cache.
+// Of tensors with one shape, by pieces of so many elements along `dim`: what comes after a
+// difference is not looked at, and what eq() gives stays in the cache.
 constexpr int64_t kFirstPiece = 1 << 14;
 constexpr int64_t kOtherPieces = 1 << 18;
-bool equal_in_pieces(const Tensor& self, const Tensor& other) {
-  int64_t dim = 0;
-  while (self.size(dim) == 1) ++dim;
+bool equal_in_pieces(const Tensor& self, const Tensor& other, int64_t dim) {
   const int64_t rows = self.size(dim), row = self.numel() / rows;
   for (int64_t from = 0, count; from < rows; from += count) {
     const int64_t elements = from == 0 ? kFirstPiece : kOtherPieces;
@@ -317,6 +315,18 @@ bool equal_in_pieces(const Tensor& self, const Tensor& other) {
   return true;
 }
 
+// The dimension whose positions lie farthest apart.
+int64_t outermost_dim(const Tensor& tensor) {
+  int64_t outermost = 0, farthest = -1;
+  for (int64_t d = 0; d < tensor.dim(); ++d) {
+    if (tensor.size(d) > 1 && tensor.strides()[d] > farthest) {
+      outermost = d;
+      farthest = tensor.strides()[d];
+    }
+  }
+  return outermost;
+}
+
 }  // namespace
 
 bool equal(const Tensor& self, const Tensor& other) {
@@ -327,9 +337,17 @@ bool equal(const Tensor& self, const Tensor& other) {
                       self.const_data_ptr() == other.const_data_ptr();
   if (itself && c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
   if (self.numel() <= kFirstPiece) return at::eq(self, other).all().item<bool>();
-  if (!self.is_contiguous() || !other.is_contiguous()) return equal_in_pieces(self, other);
-  const auto flat = [](const Tensor& tensor) { return make_alias(tensor, {tensor.numel()}, {1}); };
-  return equal_in_pieces(flat(self), flat(other));
+  if ((self.is_contiguous() && other.is_contiguous()) ||
+      (self.strides() == other.strides() && self.is_non_overlapping_and_dense())) {
+    const auto flat = [](const Tensor& tensor) {
+      return make_alias(tensor, {tensor.numel()}, {1});
+    };
+    return equal_in_pieces(flat(self), flat(other), 0);
+  }
+  // Pieces of any other dimension would lie in the same cache lines.
+  const int64_t dim = outermost_dim(self);
+  if (outermost_dim(other) != dim) return at::eq(self, other).all().item<bool>();
+  return equal_in_pieces(self, other, dim);
 }
 
 }  // namespace native

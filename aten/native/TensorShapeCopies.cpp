@@ -83,10 +83,16 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
   char* data = static_cast<char*>(out.mutable_data_ptr());
   const auto total = static_cast<int64_t>(out.nbytes());
   if (rows == 1) {
-    // A single row is split along its bytes, tensor by tensor.
+    // A single row is split along its bytes, tensor by tensor; a fence for each would take longer
+    // than the shorter ones.
+    const at::detail::RowCopy copy(total);
     for (const Tensor& tensor : tensors) {
       const auto bytes = static_cast<int64_t>(tensor.nbytes());
-      at::detail::copy_bytes(data, tensor.const_data_ptr(), bytes, total);
+      if (bytes <= at::detail::kUnsharedBytes) {
+        copy(data, tensor.const_data_ptr(), bytes);
+      } else {
+        at::detail::copy_bytes(data, tensor.const_data_ptr(), bytes, total);
+      }
       data += bytes;
     }
     return;

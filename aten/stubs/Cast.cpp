@@ -55,12 +55,10 @@ void copy_row(void* to, const void* from, size_t bytes) {
 }
 
 void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total) {
-  constexpr int64_t kGrain = 512 * 1024;
-  const auto copy = [&](int64_t begin, int64_t end) {
-    const RowCopy copy_part(total);
-    copy_part(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
-  };
-  bytes <= kGrain ? copy(0, bytes) : at::parallel_for(0, bytes, kGrain, copy);
+  at::parallel_for(0, bytes, kUnsharedBytes, [&](int64_t begin, int64_t end) {
+    const RowCopy copy(total);
+    copy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
+  });
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -346,3 +346,11 @@ def test_polygamma_far_below_zero():
     trigamma = oploom.polygamma(1, x).tolist()
     assert trigamma[0] == pytest.approx(2 * np.pi**2)  # the reflection formula, DLMF 5.15.6
     assert trigamma[1:] == [np.inf, np.inf]
+
+
+def test_halves_are_rounded_as_powers_of_ten_have_them():
+    """0.35 * 10 is 3.5, while 0.35 / 0.1 is less."""
+    for decimals in (1, 2, 3, -1, -2):
+        x = (np.arange(-200, 200) + 0.5) * 10.0**-decimals
+        assert np.array_equal(oploom.round(oploom.tensor(x), decimals=decimals).numpy(),
+                              np.round(x, decimals))

@@ -59,7 +59,7 @@ class Usual {
 inline constexpr Any kAny;
 
 template <typename U>
-inline constexpr bool kTellsUsual = std::is_same_v<U, const Any>;
+inline constexpr bool kTellsUsual = std::is_same_v<std::remove_const_t<U>, Any>;
 template <typename V>
 inline constexpr bool kTellsUsual<Usual<V>> = true;
 

@@ -453,6 +453,9 @@ OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(U& usual, const Vec<float>& a,
                                                 const Vec<float>& x) {
   return sigmoid_product_of(usual, a, x, Vec<float>(-0.f));
 }
+OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(const Vec<float>& a, const Vec<float>& x) {
+  return sigmoid_product(kAny, a, x);
+}
 template <typename U>
 OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(U& usual, const Vec<float>& x) {
   return sigmoid_product(usual, Vec<float>(1.f), x);
@@ -480,6 +483,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(U& usual, const Vec<float>& x) {
   const V w_rest = fmadd(s, p_rest, fmadd(s, p, w.neg()));
   return sigmoid_product_of(usual, fmadd(at_most(x, zero), zero, above), w, w_rest);
 }
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) { return gelu_tanh(kAny, x); }
 
 #endif
 

@@ -146,9 +146,9 @@ OPLOOM_ALWAYS_INLINE void compute_here(const Result& result) {
 
 // Whether f(usual, numbers...) takes a Usual, or kAny; see Note [Usual arguments].
 template <typename F>
-inline constexpr bool kTwoForms = requires {
-  F::kTwoForms;
-};
+inline constexpr bool kTwoForms = false;
+template <typename F>
+requires(F::kTwoForms) inline constexpr bool kTwoForms<F> = true;
 
 template <typename F>
 OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
@@ -179,12 +179,15 @@ OPLOOM_NOINLINE void for_any_vec(int64_t i, int64_t end, F f, std::index_sequenc
                                  Store store, uint32_t repeated, Row... rows) {
   using R = Rows<T>;
   constexpr int64_t kStep = R::size();
+  static_assert(sizeof...(rows) > 0);
   const T* in[] = {rows...};
   for (; i < end; i += kStep) {
     const int64_t count = std::min(end - i, kStep);
-    const auto behind = ones_behind<typename R::V>(count);
-    store(i, f(kAny, (R::load(row_at<sizeof...(I)>(in, I, i, repeated), count) | behind)...),
-          count);
+    const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      if (count == kStep) return R::load(row);
+      return R::load(row, count) | ones_behind<typename R::V>(count);
+    };
+    store(i, f(kAny, load(row_at<sizeof...(I)>(in, I, i, repeated))...), count);
   }
 }
 
@@ -196,8 +199,8 @@ requires(kTwoForms<F>) OPLOOM_ALWAYS_INLINE
   constexpr int64_t kStep = R::size();
   constexpr size_t kInputs = sizeof...(I);
   if constexpr (R::V::kInRegister) {
-    constexpr int64_t kFew = 8 * kStep;
-    int64_t others = kFew;  // where some are not usual, so many are not expected to be
+    constexpr int64_t kFew = 4 * kStep;
+    int64_t others = kFew;  // so many are left over where some are not usual
     for (int64_t i = 0; i < n;) {
       const int64_t start = i;
       for (; i + 2 * kStep <= n; i += 2 * kStep) {
