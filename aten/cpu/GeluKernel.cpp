@@ -8,18 +8,13 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-struct GeluTanh {
-  static constexpr bool kTwoForms = true;
-  template <typename U, typename V>
-  OPLOOM_ALWAYS_INLINE V operator()(U& usual, const V& x) const {
-    return vec::gelu_tanh(usual, x);
-  }
-};
-
 void gelu_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
   OPLOOM_DISPATCH(iter.common_dtype(), "gelu", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     if (tanh_approximation) {
-      cpu_kernel_vec<scalar_t>(iter, GeluTanh());
+      cpu_kernel_vec<scalar_t>(
+          iter, vec::TwoForms{[](auto& usual, const auto& x) OPLOOM_ALWAYS_INLINE_LAMBDA {
+            return vec::gelu_tanh(usual, x);
+          }});
     } else {
       cpu_kernel_vec<scalar_t>(iter, [](auto x) { return vec::gelu(x); });
     }

@@ -45,23 +45,6 @@ bool integral(const TensorIteratorBase& iter) {
   return c10::isIntegralType(iter.common_dtype(), /*includeBool=*/false);
 }
 
-struct Power {
-  static constexpr bool kTwoForms = true;
-  template <typename U, typename V>
-  OPLOOM_ALWAYS_INLINE V operator()(U& usual, const V& a, const V& b) const {
-    return pow(usual, a, b);
-  }
-};
-template <typename T>
-struct PowerOf {
-  static constexpr bool kTwoForms = true;
-  T exponent;
-  template <typename U, typename V>
-  OPLOOM_ALWAYS_INLINE V operator()(U& usual, const V& a) const {
-    return pow(usual, a, V(exponent));
-  }
-};
-
 void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
@@ -78,8 +61,11 @@ void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
     });
     return;
   }
-  OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED),
-                  [&] { cpu_kernel_vec<scalar_t>(iter, Power()); });
+  OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    cpu_kernel_vec<scalar_t>(
+        iter, vec::TwoForms{[](auto& usual, const auto& a, const auto& b)
+                                OPLOOM_ALWAYS_INLINE_LAMBDA { return pow(usual, a, b); }});
+  });
 }
 
 void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) {
@@ -120,7 +106,10 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
           } else {
             power = c10::convert<opmath_t>(exponent.toDouble());
           }
-          cpu_kernel_vec<scalar_t>(iter, PowerOf<opmath_t>{power});
+          cpu_kernel_vec<scalar_t>(
+              iter, vec::TwoForms{[power](auto& usual, const auto& a) OPLOOM_ALWAYS_INLINE_LAMBDA {
+                return pow(usual, a, std::decay_t<decltype(a)>(power));
+              }});
         }
       });
 }

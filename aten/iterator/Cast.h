@@ -59,21 +59,36 @@ RepeatLoop get_repeat_loop();
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 
-// Copies rows into an output of `total` bytes, past the cache if that is one for which
-// kStreamedBytes holds. Each thread has its own; all is written when it is destroyed.
+// Writes rows of an output of `total` bytes past the cache, if that is one for which kStreamedBytes
+// holds. Each thread has its own; all is written when it is destroyed.
+class RowStream {
+ public:
+  explicit RowStream(int64_t total)
+      : stream_(total >= kStreamedBytes ? get_stream_loop() : nullptr) {}
+  ~RowStream() {
+    if (streams()) stream_fence();
+  }
+  RowStream(const RowStream&) = delete;
+  RowStream& operator=(const RowStream&) = delete;
+
+  bool streams() const { return stream_ != nullptr; }
+  // Precondition: it streams.
+  void operator()(void* to, const void* from, int64_t bytes) const {
+    stream_(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+  }
+
+ private:
+  BytesLoop stream_;
+};
+
+// Copies rows into an output of `total` bytes, by a RowStream where that is better.
 class RowCopy {
  public:
-  explicit RowCopy(int64_t total)
-      : stream_(total >= kStreamedBytes ? get_stream_loop() : nullptr) {}
-  ~RowCopy() {
-    if (stream_ != nullptr) stream_fence();
-  }
-  RowCopy(const RowCopy&) = delete;
-  RowCopy& operator=(const RowCopy&) = delete;
+  explicit RowCopy(int64_t total) : stream_(total) {}
 
   void operator()(void* to, const void* from, int64_t bytes) const {
-    if (stream_ != nullptr && bytes >= kStreamedRowBytes) {
-      stream_(static_cast<char*>(to), static_cast<const char*>(from), bytes);
+    if (stream_.streams() && bytes >= kStreamedRowBytes) {
+      stream_(to, from, bytes);
     } else {
       copy_row(to, from, static_cast<size_t>(bytes));
     }
@@ -81,7 +96,7 @@ class RowCopy {
 
  private:
   static constexpr int64_t kStreamedRowBytes = 1024;  // of shorter ones the ends count too much
-  BytesLoop stream_;
+  RowStream stream_;
 };
 
 // Copies bytes that lie densely in both places, a part of an output of `total` bytes, on several

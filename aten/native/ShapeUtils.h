@@ -46,6 +46,14 @@ inline Tensor make_alias(const TensorBase& self, IntArrayRef sizes, IntArrayRef 
   return make_alias(self, sizes, strides, self.storage_offset());
 }
 
+// `length` positions of a dimension from `start` on, and all of the others.
+inline Tensor narrow_alias(const TensorBase& self, int64_t dim, int64_t start, int64_t length) {
+  DimVector sizes(self.sizes());
+  sizes[dim] = length;
+  return make_alias(self, sizes, self.strides(),
+                    self.storage_offset() + start * self.strides()[dim]);
+}
+
 // A contiguous tensor as one of other sizes, but as many elements.
 inline Tensor contiguous_alias(const TensorBase& self, IntArrayRef sizes) {
   auto impl = c10::make_intrusive<TensorImpl, UndefinedTensorImpl>(

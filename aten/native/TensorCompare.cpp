@@ -295,22 +295,18 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 
 namespace {
 
-// Of tensors with one shape, by pieces of so many elements along `dim`: what comes after a
-// difference is not looked at, and what eq() gives stays in the cache.
-constexpr int64_t kFirstPiece = 1 << 14;
-constexpr int64_t kOtherPieces = 1 << 18;
+// Of tensors with one shape, by pieces along `dim`: what comes after a difference is not looked at,
+// and what eq() gives stays in the cache. Those of one piece are not worth parting.
+constexpr int64_t kOnePiece = 1 << 14, kFirstPiece = 1 << 10, kLargestPiece = 1 << 18;  // elements
 bool equal_in_pieces(const Tensor& self, const Tensor& other, int64_t dim) {
   const int64_t rows = self.size(dim), row = self.numel() / rows;
+  int64_t elements = kFirstPiece;
   for (int64_t from = 0, count; from < rows; from += count) {
-    const int64_t elements = from == 0 ? kFirstPiece : kOtherPieces;
     count = std::min(rows - from, std::max<int64_t>(elements / row, 1));
-    const auto piece = [&](const Tensor& tensor) {
-      DimVector sizes(tensor.sizes());
-      sizes[dim] = count;
-      return make_alias(tensor, sizes, tensor.strides(),
-                        tensor.storage_offset() + from * tensor.strides()[dim]);
-    };
-    if (!at::eq(piece(self), piece(other)).all().item<bool>()) return false;
+    const Tensor same =
+        at::eq(narrow_alias(self, dim, from, count), narrow_alias(other, dim, from, count));
+    if (!same.all().item<bool>()) return false;
+    elements = std::min(16 * elements, kLargestPiece);
   }
   return true;
 }
@@ -336,7 +332,7 @@ bool equal(const Tensor& self, const Tensor& other) {
                       self.strides() == other.strides() &&
                       self.const_data_ptr() == other.const_data_ptr();
   if (itself && c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
-  if (self.numel() <= kFirstPiece) return at::eq(self, other).all().item<bool>();
+  if (self.numel() <= kOnePiece) return at::eq(self, other).all().item<bool>();
   if ((self.is_contiguous() && other.is_contiguous()) ||
       (self.strides() == other.strides() && self.is_non_overlapping_and_dense())) {
     const auto flat = [](const Tensor& tensor) {

@@ -293,15 +293,11 @@ void copy_rolled(const Tensor& self, const Tensor& out, IntArrayRef shifts, int6
     out.copy_(self);
     return;
   }
-  const auto part = [dim](const Tensor& tensor, int64_t from, int64_t length) {
-    DimVector sizes(tensor.sizes());
-    sizes[dim] = length;
-    return make_alias(tensor, sizes, tensor.strides(),
-                      tensor.storage_offset() + from * tensor.strides()[dim]);
-  };
   const int64_t moved = shifts[dim], rest = self.sizes()[dim] - moved;
-  copy_rolled(part(self, 0, rest), part(out, moved, rest), shifts, dim + 1);
-  copy_rolled(part(self, rest, moved), part(out, 0, moved), shifts, dim + 1);
+  copy_rolled(narrow_alias(self, dim, 0, rest), narrow_alias(out, dim, moved, rest), shifts,
+              dim + 1);
+  copy_rolled(narrow_alias(self, dim, rest, moved), narrow_alias(out, dim, 0, moved), shifts,
+              dim + 1);
 }
 
 }  // namespace

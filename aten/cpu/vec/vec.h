@@ -144,7 +144,15 @@ OPLOOM_ALWAYS_INLINE void compute_here(const Result& result) {
   }
 }
 
-// Whether f(usual, numbers...) takes a Usual, or kAny; see Note [Usual arguments].
+// A function f(usual, numbers...) that takes a Usual, or kAny; see Note [Usual arguments].
+template <typename F>
+struct TwoForms : F {
+  static constexpr bool kTwoForms = true;
+};
+template <typename F>
+TwoForms(F) -> TwoForms<F>;
+
+// Whether f is such a function.
 template <typename F>
 inline constexpr bool kTwoForms = false;
 template <typename F>

@@ -37,6 +37,7 @@
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
 #include <generated/ops/logaddexp.h>
+#include <generated/ops/logaddexp_backward.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/masked_fill.h>
 #include <generated/ops/maximum.h>
@@ -44,6 +45,7 @@
 #include <generated/ops/mul.h>
 #include <generated/ops/neg.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/ones_like.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/reciprocal.h>
@@ -259,13 +261,21 @@ TEST(UnusualArguments, AnywhereInARow) {
        [](double x, double) { return std::pow(x, 1.5); }},
       {"atan2", [](Tensor& out, const Tensor& x, const Tensor& y) { at::atan2_out(out, x, y); },
        [](double x, double y) { return std::atan2(x, y); }},
+      // Of a kernel with two outputs.
+      {"gradients of logaddexp",
+       [](Tensor& out, const Tensor& x, const Tensor& y) {
+         const auto [first, second] =
+             at::_ops::logaddexp_backward::call(at::ones_like(x), x, y, {true, true});
+         at::sub_out(out, first, second);
+       },
+       [](double x, double y) { return std::tanh((x - y) / 2); }},
   };
 #undef OPLOOM_FUNCTION
   constexpr int kUsual = 5;
   const double first[] = {0.5, 0.75, 1, 1.5, 3, 0, -0.5, 1e-40, 50, -100, 1e6, 1e30, kInf, kNaN};
   const double second[] = {2, 1.5, -1, 0.25, 3, -0.0, 2, 0, kInf, 3, -7, 1.5, kNaN, 1};
   std::minstd_rand random(1);
-  for (const ScalarType dtype : {kFloat, kDouble}) {
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
     const auto options = TensorOptions().dtype(kDouble);
     const auto tensor_of = [&](const double* numbers, const std::vector<int>& places) {
       const Tensor x = at::empty({static_cast<int64_t>(places.size())}, options);
@@ -281,8 +291,8 @@ TEST(UnusualArguments, AnywhereInARow) {
         Tensor out = at::empty_like(x);
         f.compute(out, x, y);
         alone[i] = at_(out, 0);
-        const double wide = f.reference(at_(x, 0), at_(y, 0));
-        const double want = dtype == kFloat ? static_cast<float>(wide) : wide;
+        const double exact = f.reference(at_(x, 0), at_(y, 0));
+        const double want = at_(at::full({1}, exact, options).to(dtype), 0);
         expect_close(
             out, [=](int64_t) { return want; }, tolerance(dtype), f.name);
       }
@@ -299,6 +309,9 @@ TEST(UnusualArguments, AnywhereInARow) {
           f.compute(out, x, y);
           EXPECT_TRUE(at::allclose(out, expected, 0, 0, /*equal_nan=*/true))
               << f.name << ' ' << dtype << ' ' << n << ' ' << share;
+          f.compute(out, layouts(x)[1], layouts(y)[1]);
+          EXPECT_TRUE(at::allclose(out, expected, 0, 0, /*equal_nan=*/true))
+              << f.name << " of every second number " << dtype << ' ' << n << ' ' << share;
           f.compute(x, x, y);
           EXPECT_TRUE(at::allclose(x, expected, 0, 0, /*equal_nan=*/true))
               << f.name << " in place " << dtype << ' ' << n << ' ' << share;
