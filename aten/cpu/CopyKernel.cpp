@@ -1,6 +1,7 @@
 // Copying elements, with and without conversion.
 #include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/Loops.h>
+#include <aten/cpu/Squares.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Copy.h>
 
@@ -237,8 +238,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
-  // Of rows a multiple of 2 KB apart, the cache has room for a few lines of a column: what lies
-  // transposed in a buffer is written by rows (measured; elements of 4 bytes gain from squares).
+  // What lies transposed in a buffer is written by rows where squares of lines would not be written
+  // past the cache as a whole; and, within the cache, where rows are a multiple of 2 KB apart, so
+  // that it has room for a few lines of a column (measured; elements of 4 bytes gain from squares).
   const bool may_be_crowded =
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
@@ -248,9 +250,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size && !fills;
-    if (transposed && may_be_crowded && strides[2] % 2048 == 0) {
+    const bool by_lines = (reinterpret_cast<uintptr_t>(data[0]) | strides[2]) % kLineBytes == 0;
+    if (transposed && (stream ? !by_lines : may_be_crowded && strides[2] % 2048 == 0)) {
       const int64_t sizes[] = {to_size, to_size};
-      return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, false,
+      return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, stream,
                                             [&](char* const* dense, int64_t n, uint32_t) {
                                               row(dense[0], to_size, dense[1], to_size, n);
                                             });

@@ -226,6 +226,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   }
   constexpr int64_t kWidth = 512;
   constexpr int kTogether = 4;
+  const bool fetches = dense && has_far_rows(self);
   const int64_t blocks = (kept[0].size + kWidth - 1) / kWidth;
   const int64_t grain =
       std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));
@@ -252,7 +253,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
           for (int64_t j = 0; j < n; j += kFetched) {
             const int64_t count = std::min(kFetched, n - j);
             const char* next = from + k * in_stride + j * in_step;
-            for (int r = 0; dense && r < kTogether; ++r) {
+            for (int r = 0; fetches && r < kTogether; ++r) {
               fetch(reinterpret_cast<const T*>(next), (kTogether + r) * in_stride / size, count);
             }
             scan_columns<F, kTogether, T>(next, rows + j * out_step, in_stride, stride, in_step,

@@ -34,10 +34,11 @@ inline namespace CPU_CAPABILITY {
 //     input that is_far()
 //   Acc combine(Acc, Acc)
 //   struct Columns              the states of up to kColumns neighbouring outputs, with
-//     add(const Elem* const* rows, nrows, n) (the first call), get(j), across(j, n), the state of
-//     n of them from j on together, and merge(const Columns&, offset, n), which adds states from
-//     `offset` on to the first n; what is behind the states of a Columns may hold anything;
-//     add_periods(const Elem*, n, width, far), if there is one, takes rows without gaps as one
+//     add(const Elem* const* rows, nrows, n, far) (the first call; `far`: in an input that
+//     has_far_rows()), get(j), across(j, n), the state of n of them from j on together, and
+//     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what is
+//     behind the states of a Columns may hold anything; add_periods(const Elem*, n, width, far), if
+//     there is one, takes rows without gaps as one
 //   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
@@ -59,9 +60,11 @@ inline constexpr int64_t kShortRow = kColumns / 4;
 inline constexpr int64_t kReduceGrain = 32768;
 
 // Whether a tensor is so large that it is taken to come from memory, not from a cache.
-inline bool is_far(const TensorBase& tensor) {
-  return tensor.numel() * static_cast<int64_t>(tensor.itemsize()) >= at::detail::kStreamedBytes;
+inline bool is_far(const TensorBase& tensor, int64_t bytes = at::detail::kStreamedBytes) {
+  return tensor.numel() * static_cast<int64_t>(tensor.itemsize()) >= bytes;
 }
+// Rows that are gone through side by side are fetched from the third-level cache, too.
+inline bool has_far_rows(const TensorBase& tensor) { return is_far(tensor, 8 << 20); }
 
 // Puts the shortest strides first, merges neighbours.
 inline void simplify(WalkDims& dims) {
@@ -167,7 +170,7 @@ struct Reduction {
   void (*chunk)(const void* elements, int64_t n, bool far, ReduceState& state);
   // b becomes the state of a's and b's elements together.
   void (*combine)(const ReduceState& a, ReduceState& b);
-  void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n);
+  void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n, bool far);
   // Of rows of `width` elements without gaps between them, n elements in all; null for some.
   void (*columns_add_periods)(void* columns, const void* elements, int64_t n, int64_t width,
                               bool far);
@@ -187,6 +190,7 @@ struct Reduction {
   double parameter;
   // Set by reduce().
   bool far;
+  bool far_rows;
 };
 
 // What belongs to the operation alone, whatever is made of its states.
@@ -208,8 +212,8 @@ Reduction make_operation() {
   r.combine = [](const ReduceState& a, ReduceState& b) {
     new (&b) Acc(Op::combine(reinterpret_cast<const Acc&>(a), reinterpret_cast<const Acc&>(b)));
   };
-  r.columns_add = [](void* columns, const void* const* rows, int64_t nrows, int64_t n) {
-    static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n);
+  r.columns_add = [](void* columns, const void* const* rows, int64_t nrows, int64_t n, bool far) {
+    static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n, far);
   };
   if constexpr (requires(Columns c, const Elem* p) { c.add_periods(p, 1, 1, true); }) {
     r.columns_add_periods = [](void* columns, const void* elements, int64_t n, int64_t width,
@@ -456,7 +460,7 @@ class ColumnsReduction {
           rows[i] = row;
         }
       }
-      r_.columns_add(cascade.next(), rows, n, width);
+      r_.columns_add(cascade.next(), rows, n, width, r_.far_rows);
       cascade.push();
     }
     return cascade.finish();
@@ -631,6 +635,7 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
 
 inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   r.far = is_far(self);
+  r.far_rows = has_far_rows(self);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
   const ReducePlan plan(result, self, mask,

@@ -262,7 +262,7 @@ struct PlaceOf {
 // What F makes of blocks of `count` Vecs, which load(k) gives.
 template <typename F, typename V, int64_t count>
 struct Partial {
-  // Blocks whose partial results are in turn added up as they are.
+  // Blocks whose partial results are in turn added up as they are; 0 if these are all.
   static constexpr int64_t kGroup = 16;
   V value[count];
   template <typename Load>
@@ -287,13 +287,21 @@ struct Partial {
     return value[0];
   }
 };
+// A Vec that is not loaded again where it is used again.
+template <typename V>
+OPLOOM_ALWAYS_INLINE V loaded(V x) {
+  typedef float Raw __attribute__((vector_size(sizeof(V))));
+  auto raw = std::bit_cast<Raw>(x);
+  asm("" : "+x"(raw));
+  return std::bit_cast<V>(raw);
+}
 // An extreme is found by the instruction alone, and for two Vecs at a time it is noted where there
 // was a NaN: with a choice for each, reading of memory took a fifth longer.
 template <typename F, typename V, int64_t count>
 requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& count % 2 == 0 &&
          requires { typename F::Plain; }) struct Partial<F, V, count> {
   using Plain = typename F::Plain;
-  static constexpr int64_t kGroup = int64_t{1} << 40;
+  static constexpr int64_t kGroup = 0;
   V value[count];
   typename V::Mask nan;
   template <typename Load>
@@ -310,7 +318,7 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
   OPLOOM_ALWAYS_INLINE void add(const Load& load) {
 #pragma GCC unroll 8
     for (int64_t k = 0; k < count; k += 2) {
-      const V a = load(k), b = load(k + 1);
+      const V a = loaded(load(k)), b = loaded(load(k + 1));
       value[k] = Plain::apply(value[k], a);
       value[k + 1] = Plain::apply(value[k + 1], b);
       nan = nan | unordered(a, b);
@@ -332,24 +340,41 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
   }
 };
 
-// Rows that are gone through side by side. The pointers are kept in registers: what is stored on
-// the way might be them otherwise.
+// A value that is asked for where it stands: of a loop with a test of it there are not two.
+template <typename T>
+OPLOOM_ALWAYS_INLINE T asked_here(T value) {
+  asm("" : "+r"(value));
+  return value;
+}
+
+// Asks for what a reduction reads soon after the n elements at p, if that is `far`, not in a cache:
+// the processor stops at the end of a page by itself. Sums of 64 MB take 1.2 times as long with
+// nothing fetched, and up to 1.5 times with lines twice or four times as far ahead; from the caches
+// all else than nothing is slower (Zen 4).
+inline constexpr int64_t kFetchedBytes = 1536;
+template <typename In>
+OPLOOM_ALWAYS_INLINE void fetch_behind(const In* p, int64_t n, bool far) {
+  if (asked_here(far)) fetch(p, kFetchedBytes / int64_t{sizeof(In)}, n);
+}
+
+// Rows that are gone through side by side; of those that are `far`, the next ones are fetched. The
+// pointers are kept in registers: what is stored on the way might be them otherwise.
 template <typename T, int count>
 class RowGroup {
  public:
-  OPLOOM_ALWAYS_INLINE explicit RowGroup(const T* const* rows) {
+  OPLOOM_ALWAYS_INLINE RowGroup(const T* const* rows, bool far) {
     std::copy_n(rows, count, rows_);
     // As far as from the first row to the last, and once more, come the next ones.
-    ahead_ = 2 * (address(count / 2) - address(0));
+    ahead_ = far ? 2 * (address(count / 2) - address(0)) : 0;
   }
   OPLOOM_ALWAYS_INLINE const T* operator[](int64_t r) const { return rows_[r]; }
   // Asks for the next ones' line with element j, if it begins with that.
   OPLOOM_ALWAYS_INLINE void fetch_next(int64_t j) const {
     const uintptr_t offset = static_cast<uintptr_t>(j) * sizeof(T);
-    if (count == 1 || offset % 64 != 0) return;
+    if (asked_here(ahead_) == 0 || offset % 64 != 0) return;
 #pragma GCC unroll 16
     for (int r = 0; r < count; ++r) {
-      __builtin_prefetch(reinterpret_cast<const void*>(address(r) + (offset + ahead_)));
+      fetch(reinterpret_cast<const T*>(address(r) + (offset + ahead_)), 0, 1);
     }
   }
 
@@ -361,16 +386,6 @@ class RowGroup {
   uintptr_t ahead_;
 };
 
-// Bytes ahead of which a reduction by F fetches what it reads. Of what is `far`, not in the cache:
-// the processor stops at the end of a page by itself, and a sum of 64 MB took a tenth longer with
-// nothing fetched; extremes, which take more instructions, are 5 % faster with twice as many. What
-// the third-level cache holds comes a third slower when it is asked for so early.
-template <typename F>
-constexpr int64_t ahead_of(bool far) {
-  constexpr bool kIsExtreme = requires { typename F::Plain; };
-  return !far ? 512 : kIsExtreme ? 8192 : 4096;
-}
-
 // Numbers that are reduced side by side; it is fixed, so that the order is the same for every
 // instruction set.
 template <typename T>
@@ -378,43 +393,41 @@ inline constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
 
 // F over the blocks of `wide` elements, of what `map` makes of them as T, that end before n; there
 // must be one. Moves i behind them.
-// What comes `ahead` bytes later is fetched.
 template <typename F, typename T, int64_t wide = kWide<T>, typename In, typename Map>
 OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, const Map& map,
-                                        int64_t ahead) {
+                                        bool far) {
   using L = Lanes<T>;
   const auto next = [&](int64_t k) { return map(L::load(p + i + k * L::kSize)); };
   using P = Partial<F, decltype(next(0)), wide / L::kSize>;
-  P total, part;
-  const auto fetch = [&] {
-    const char* far = reinterpret_cast<const char*>(p + i) + ahead;
-    for (size_t k = 0; k < wide * sizeof(In); k += 64) __builtin_prefetch(far + k);
-  };
+  P total;
   const auto group = [&](P& to) {
-    const int64_t end = std::min(i + P::kGroup * wide, n);
-    fetch();
+    const int64_t end = P::kGroup > 0 ? std::min(i + P::kGroup * wide, n) : n;
+    fetch_behind(p + i, wide, far);
     to.start(next);
     for (i += wide; i + wide <= end; i += wide) {
-      fetch();
+      fetch_behind(p + i, wide, far);
       to.add(next);
     }
   };
   group(total);
-  while (i + wide <= n) {
-    group(part);
-    total.merge(part);
+  if constexpr (P::kGroup > 0) {
+    while (i + wide <= n) {
+      P part;
+      group(part);
+      total.merge(part);
+    }
   }
   return total;
 }
 
 // Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
 template <typename F, typename T, typename In, typename Map = Identity>
-T reduce_chunk(const In* p, int64_t n, int64_t ahead, const Map& map = {}) {
+T reduce_chunk(const In* p, int64_t n, bool far, const Map& map = {}) {
   constexpr int64_t kNarrow = kWide<T> / 8;
   int64_t i = 0;
   const auto one = [&](int64_t j) { return map(static_cast<T>(p[j])); };
   const auto wide = [&] {
-    auto total = reduce_blocks<F, T>(p, i, n, map, ahead);
+    auto total = reduce_blocks<F, T>(p, i, n, map, far);
     return Lanes<T>::first(across<F, T>(total.finish()));
   };
   // As many blocks as there are from i on; at least one.
@@ -437,13 +450,14 @@ T reduce_chunk(const In* p, int64_t n, int64_t ahead, const Map& map = {}) {
 
 // The sum of integers, which is the same in any order.
 template <typename T, typename In>
-T sum_integers(const In* p, int64_t n, int64_t ahead) {
+T sum_integers(const In* p, int64_t n, bool far) {
   using L = Lanes<T>;
   constexpr int64_t kSums = 4, kBlock = kSums * L::kSize;
   typename L::V sums[kSums] = {T(0), T(0), T(0), T(0)};
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    fetch(reinterpret_cast<const char*>(p + i), ahead, kBlock * int64_t{sizeof(In)});
+    // Bytes are read more slowly than memory gives them.
+    if constexpr (sizeof(In) > 1) fetch_behind(p + i, kBlock, far);
     for (int64_t k = 0; k < kSums; ++k) {
       sums[k] = Add::apply(sums[k], L::load(p + i + k * L::kSize));
     }
@@ -456,11 +470,11 @@ T sum_integers(const In* p, int64_t n, int64_t ahead) {
 
 // The sums of the elements of every `period`, a power of two up to 16, of which n is a multiple.
 template <typename T, typename In>
-OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, int64_t ahead, T* sums) {
+OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, bool far, T* sums) {
   alignas(64) T acc[kWide<T>];
   int64_t i = 0, width = kWide<T>;
   if (n >= width) {
-    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
+    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), far);
     std::memcpy(acc, total.value, sizeof acc);
   } else {
     width = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));
@@ -485,7 +499,7 @@ struct Moments {
 
 // The sums of x - center, and of the squares of that.
 template <typename T>
-Moments<T> sum_moments(const T* p, int64_t n, T center, int64_t ahead) {
+Moments<T> sum_moments(const T* p, int64_t n, T center, bool far) {
   constexpr int64_t kHalf = kWide<T> / 2;
   const auto moments = [&center](auto x) {
     const auto distance = x - decltype(x)(center);
@@ -494,7 +508,7 @@ Moments<T> sum_moments(const T* p, int64_t n, T center, int64_t ahead) {
   Moments<T> sum{T(0), T(0)};
   int64_t i = 0;
   if (n >= kHalf) {
-    const auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, ahead).finish();
+    const auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, far).finish();
     sum = {Lanes<T>::first(across<Add, T>(total.first)),
            Lanes<T>::first(across<Add, T>(total.second))};
   }

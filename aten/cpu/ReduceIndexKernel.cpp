@@ -31,17 +31,16 @@ bool beats(T x, T best) {
   return F::apply(best, x) != best || x != x;
 }
 
-// The first of n elements for which `holds`; there is one. What comes `ahead` bytes later is
+// The first of n elements for which `holds`; there is one. What comes `behind` elements later is
 // fetched, unless that is 0.
 template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, int64_t ahead, const F& holds) {
+OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, int64_t behind, const F& holds) {
   // As wide as the elements, which makes vectors of both the same length.
   using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  constexpr int64_t kBlock = 64, kBytes = kBlock * sizeof(T);
+  constexpr int64_t kBlock = 64;
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    const char* far = reinterpret_cast<const char*>(p + i) + ahead;
-    for (int64_t k = 0; ahead != 0 && k < kBytes; k += 64) __builtin_prefetch(far + k);
+    if (behind != 0) fetch(p + i, behind, kBlock);
     Flag any = 0;
     for (int64_t j = 0; j < kBlock; ++j) any |= holds(p[i + j]) ? Flag(1) : Flag(0);
     if (any != 0) break;
@@ -52,18 +51,18 @@ OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, int64_t ahead, co
 
 // The place of an extreme element among the n that it is the extreme of.
 template <typename T>
-int64_t find(const T* p, int64_t n, int64_t ahead, T extreme) {
-  if (extreme != extreme) return first_that(p, n, ahead, [](T x) { return x != x; });
-  return first_that(p, n, ahead, [extreme](T x) { return x == extreme; });
+int64_t find(const T* p, int64_t n, int64_t behind, T extreme) {
+  if (extreme != extreme) return first_that(p, n, behind, [](T x) { return x != x; });
+  return first_that(p, n, behind, [extreme](T x) { return x == extreme; });
 }
 
 // Goes on with rows that have the numbers from `first` on, for n outputs side by side. The indices
 // are those of the bits of T, so that what chooses the values chooses them as well. There is room
 // for more behind the values and the indices.
 template <typename F, int count, typename T, typename Index>
-void advance(const T* const* elements, int64_t first, int64_t n, T* value, T* index) {
+void advance(const T* const* elements, int64_t first, int64_t n, bool far, T* value, T* index) {
   using L = Lanes<T>;
-  const RowGroup<T, count> rows(elements);
+  const RowGroup<T, count> rows(elements, far);
   for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
     rows.fetch_next(j);
     auto best = L::load(value + j);
@@ -162,8 +161,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
   const bool in_rows = conversion.direct && stride == sizeof(T);
-  const bool far = in_rows && is_far(self);
-  const int64_t ahead = ahead_of<F>(far);
+  const bool far = is_far(self);
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   auto search = [&](const char* row, int64_t begin, int64_t end) {
     alignas(64) T buffer[kChunk];
@@ -180,13 +178,14 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     for (int64_t i = begin; i < end; last = i, i += most) {
       const int64_t n = std::min(most, end - i);
       p = chunk(i, n);
-      const T extreme = reduce_chunk<F, T>(p, n, ahead);
+      const T extreme = reduce_chunk<F, T>(p, n, far && in_rows);
       if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
     const int64_t n = std::min(most, end - best.index);
     if (best.index != last) p = chunk(best.index, n);
     // Memory would rest during this second pass: what comes behind all that the first one fetched.
-    const int64_t behind = far ? ahead + (end - best.index) * static_cast<int64_t>(sizeof(T)) : 0;
+    const int64_t behind =
+        far && in_rows ? end - best.index + kFetchedBytes / int64_t{sizeof(T)} : 0;
     const int64_t place = find(p, n, behind, best.value);
     return Best<T>{p[place], best.index + place};
   };
@@ -228,6 +227,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                "got ",
                length);
   const bool in_place = conversion.direct && inner.in == sizeof(T);
+  const bool far_rows = in_place && has_far_rows(self);
   constexpr int64_t kWidth = 512;
   constexpr int64_t kTogether = 4;
   const int64_t blocks = (inner.size + kWidth - 1) / kWidth;
@@ -255,10 +255,10 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
           if (!in_place) conversion.load(next, inner.in, n, buffer[r], 0);
         }
         if (count == kTogether) {
-          advance<F, kTogether, T, Index>(rows, k, n, value, index);
+          advance<F, kTogether, T, Index>(rows, k, n, far_rows, value, index);
         } else {
           for (int64_t r = 0; r < count; ++r)
-            advance<F, 1, T, Index>(rows + r, k + r, n, value, index);
+            advance<F, 1, T, Index>(rows + r, k + r, n, false, value, index);
         }
         k += count;
       }

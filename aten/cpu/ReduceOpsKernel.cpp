@@ -27,15 +27,14 @@ struct SimpleOp {
   static constexpr bool kIsWhole =
       std::is_same_v<F, Add> && std::is_same_v<Map, Identity> && std::is_integral_v<T>;
   static T chunk(const In* p, int64_t n, bool far) {
-    const int64_t ahead = ahead_of<F>(far);
     if constexpr (kInParts) {
       Part parts[kParts];
-      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, ahead, parts);
+      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, far, parts);
       return {parts[0], parts[1]};
     } else if constexpr (kIsWhole) {
-      return sum_integers<T>(p, n, ahead);
+      return sum_integers<T>(p, n, far);
     } else {
-      return reduce_chunk<F, T>(p, n, ahead, Map());
+      return reduce_chunk<F, T>(p, n, far, Map());
     }
   }
   static T combine(T a, T b) { return F::apply(a, b); }
@@ -47,28 +46,27 @@ struct SimpleOp {
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width, bool far) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
-      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts,
-                  ahead_of<F>(far), acc);
+      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, far, acc);
     }
-    void add(const In* const* elements, int64_t nrows, int64_t n) {
+    void add(const In* const* elements, int64_t nrows, int64_t n, bool far) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
       if constexpr (kIsWhole) {
         // The first rows need no form of their own, as those of floats do, whose -0 is not 0 + -0.
         std::fill_n(acc, n, T(0));
-        for (; r + kTogether <= nrows; r += kTogether) add_rows<kTogether>(rows + r, n, false);
-        for (; r < nrows; ++r) add_rows<1>(rows + r, n, false);
+        for (; r + kTogether <= nrows; r += kTogether) add_rows<kTogether>(rows + r, n, false, far);
+        for (; r < nrows; ++r) add_rows<1>(rows + r, n, false, far);
         return;
       }
       for (; r + kTogether <= nrows; r += kTogether) {
-        add_rows<kTogether>(rows + r, n * kParts, r == 0);
+        add_rows<kTogether>(rows + r, n * kParts, r == 0, far);
       }
-      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n * kParts, r == 0);
-      if (r < nrows) add_rows<1>(rows + r, n * kParts, r == 0);
+      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n * kParts, r == 0, far);
+      if (r < nrows) add_rows<1>(rows + r, n * kParts, r == 0, far);
     }
     template <int count>
-    void add_rows(const PartIn* const* elements, int64_t n, bool first) {
-      const RowGroup<PartIn, count> rows(elements);
+    void add_rows(const PartIn* const* elements, int64_t n, bool first, bool far) {
+      const RowGroup<PartIn, count> rows(elements, far);
       if constexpr (c10::is_complex_v<Part>) {
         // The compiler finds the vectors, if nothing else is done on the way.
         const auto store = [&](const auto& combine) {
@@ -79,7 +77,7 @@ struct SimpleOp {
         return store([&](int64_t j, Part value) { return F::apply(acc[j], value); });
       }
       for_each_lanes<Part>(n, [&](int64_t j, auto lanes) {
-        if (count == kTogether) rows.fetch_next(j);
+        if constexpr (count == kTogether && std::is_same_v<decltype(lanes), L>) rows.fetch_next(j);
         auto value = pairwise<count>(rows, 0, j, lanes);
         if (!first) value = F::apply(L::load(acc + j), value);
         L::store(acc + j, value);
@@ -318,13 +316,12 @@ struct VarOp {
   // which loses no more than a bit where the second term is no more than half the first. Where it
   // is more, or the distances are too large to be squared, a second pass has the mean for a center.
   static Acc chunk(const T* p, int64_t n, bool far) {
-    const int64_t ahead = ahead_of<Add>(far);
     const auto number = static_cast<T>(n);
-    T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, ahead) / T(kWide<T>);
+    T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, far) / T(kWide<T>);
     if (!std::isfinite(center)) center = p[0];
     T squares;
     const auto pass = [&] {
-      const Moments<T> sums = sum_moments(p, n, center, ahead);
+      const Moments<T> sums = sum_moments(p, n, center, far);
       const T shift = sums.first / number, excess = sums.first * shift;
       squares = sums.second - excess;
       center += shift;
@@ -334,7 +331,7 @@ struct VarOp {
       if (!std::isfinite(center)) {
         // Not the sum of the elements, which may be too large as well.
         const auto share = [&](auto x) { return x / decltype(x)(number); };
-        center = reduce_chunk<Add, T>(p, n, ahead, share);
+        center = reduce_chunk<Add, T>(p, n, far, share);
       }
       const T mean = center;
       pass();
@@ -362,7 +359,7 @@ struct VarOp {
     T mean[kColumns + L::kSize];
     T squares[kColumns + L::kSize];
     int64_t count;
-    void add(const T* const* rows, int64_t nrows, int64_t n) {
+    void add(const T* const* rows, int64_t nrows, int64_t n, bool far) {
       count = nrows;
       const auto add_rows = [&](const auto& group, auto rows_of_group) {
         const V scale(T(1) / static_cast<T>(nrows));
@@ -397,7 +394,7 @@ struct VarOp {
         });
       };
       if (nrows == kRows) {
-        add_rows(RowGroup<T, kRows>(rows), std::integral_constant<int64_t, kRows>());
+        add_rows(RowGroup<T, kRows>(rows, far), std::integral_constant<int64_t, kRows>());
       } else {
         add_rows(rows, nrows);
       }

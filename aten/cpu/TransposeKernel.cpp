@@ -1,5 +1,6 @@
 // Transposing matrices, and writing what is not to be kept in the cache.
 #include <aten/core/OpaqueType.h>
+#include <aten/cpu/FarRows.h>
 #include <aten/cpu/Squares.h>
 #include <aten/stubs/Copy.h>
 
@@ -103,7 +104,7 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
         int64_t fetched = 0;
         for (int64_t r = r0, c = c0; r < r1 && c < c1;) {
           for (int64_t i = 0; i < kLine; ++i) {
-            __builtin_prefetch(reinterpret_cast<const void*>(next + fetched * kLineBytes));
+            fetch(reinterpret_cast<const char*>(next), fetched * kLineBytes, kLineBytes);
             if (++fetched == run) {
               fetched = 0;
               next += from_stride;
