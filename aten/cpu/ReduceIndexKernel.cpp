@@ -31,35 +31,107 @@ bool beats(T x, T best) {
   return F::apply(best, x) != best || x != x;
 }
 
-// The first of n elements for which `holds`; there is one. What comes `behind` elements later is
-// fetched, unless that is 0.
-template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE int64_t first_that(const T* p, int64_t n, int64_t behind, const F& holds) {
+// The integers that count places beside numbers of type T.
+template <typename T>
+using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+
+// The first place of an extreme element among the n that it is the extreme of. If there is a NaN
+// among them, it is one.
+template <typename T>
+int64_t find(const T* p, int64_t n, T extreme) {
   // As wide as the elements, which makes vectors of both the same length.
-  using Flag = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Flag = Index<T>;
   constexpr int64_t kBlock = 64;
+  const auto holds = [extreme](T x) { return Flag(x == extreme) | Flag(x != x); };
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    if (behind != 0) fetch(p + i, behind, kBlock);
     Flag any = 0;
-    for (int64_t j = 0; j < kBlock; ++j) any |= holds(p[i + j]) ? Flag(1) : Flag(0);
+    for (int64_t j = 0; j < kBlock; ++j) any |= holds(p[i + j]);
     if (any != 0) break;
   }
-  while (!holds(p[i])) ++i;
+  while (holds(p[i]) == 0) ++i;
   return i;
 }
 
-// The place of an extreme element among the n that it is the extreme of.
+// Whether x is to take the place of the best so far, which came before it; NaN apart.
+template <typename F, typename V>
+OPLOOM_ALWAYS_INLINE auto is_better(const V& x, const V& best) {
+  if constexpr (std::is_same_v<F, Max>) {
+    return x > best;
+  } else {
+    return x < best;
+  }
+}
+
+// 0, 1, 2, ...
 template <typename T>
-int64_t find(const T* p, int64_t n, int64_t behind, T extreme) {
-  if (extreme != extreme) return first_that(p, n, behind, [](T x) { return x != x; });
-  return first_that(p, n, behind, [extreme](T x) { return x == extreme; });
+constexpr std::array<T, Lanes<T>::kSize> kInVec = [] {
+  std::array<T, Lanes<T>::kSize> places{};
+  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<T>(i);
+  return places;
+}();
+
+// The first place of the extreme of n floats that come from memory, which would rest while they are
+// gone through a second time. Every lane keeps its best number and the block that it was in.
+// Nothing is fetched: this takes as many instructions as memory gives time for. -1 if there is a
+// NaN among them, or no Vec for them, or they are too few or too many. (Integers would be as well
+// served, but libraries of selected operators have no room for it.)
+template <typename F, typename T>
+int64_t place_in_one_pass(const T* p, int64_t n) {
+  using L = Lanes<T>;
+  constexpr int64_t kSide = 4, kBlock = kSide * L::kSize, kMost = int64_t{1} << 30;
+  if constexpr (L::kVec && std::is_floating_point_v<T>) {
+    if (n < kBlock || n > kMost) return -1;
+    using V = typename L::V;
+    using Places = Lanes<Index<T>>;
+    V best[kSide], block[kSide];
+    for (int64_t k = 0; k < kSide; ++k) {
+      best[k] = L::load(p + k * L::kSize);
+      block[k] = V(T(0));
+    }
+    auto nan = best[0].isnan();
+    const auto note_nan = [&](const V* x) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      for (int64_t k = 0; k < kSide; k += 2) nan = nan | unordered(x[k], x[k + 1]);
+    };
+    note_nan(best);
+    for (int64_t next = kBlock; next < n; next += kBlock) {
+      // The last block may begin within the one before.
+      const int64_t i = std::min(next, n - kBlock);
+      const V here(std::bit_cast<T>(static_cast<Index<T>>(i)));
+      V x[kSide];
+      for (int64_t k = 0; k < kSide; ++k) {
+        x[k] = L::load(p + i + k * L::kSize);
+        const auto better = is_better<F>(x[k], best[k]);
+        best[k] = L::select(better, x[k], best[k]);
+        block[k] = L::select(better, here, block[k]);
+      }
+      note_nan(x);
+    }
+    if (L::any(nan)) return -1;
+    V extreme = best[0];
+    for (int64_t k = 1; k < kSide; ++k) extreme = F::apply(extreme, best[k]);
+    extreme = across<F, T>(extreme);
+    // Of equal ones the first.
+    constexpr auto kNone = std::numeric_limits<Index<T>>::max();
+    const V none(std::bit_cast<T>(kNone));
+    typename Places::V first(kNone);
+    for (int64_t k = 0; k < kSide; ++k) {
+      const auto place = std::bit_cast<typename Places::V>(block[k]) +
+                         typename Places::V(static_cast<Index<T>>(k * L::kSize)) +
+                         Places::load(kInVec<Index<T>>.data());
+      const V some = L::select(best[k] == extreme, std::bit_cast<V>(place), none);
+      first = Min::apply(first, std::bit_cast<typename Places::V>(some));
+    }
+    return Places::first(across<Min, Index<T>>(first));
+  } else {
+    return -1;
+  }
 }
 
 // Goes on with rows that have the numbers from `first` on, for n outputs side by side. The indices
 // are those of the bits of T, so that what chooses the values chooses them as well. There is room
 // for more behind the values and the indices.
-template <typename F, int count, typename T, typename Index>
+template <typename F, int count, typename T>
 void advance(const T* const* elements, int64_t first, int64_t n, bool far, T* value, T* index) {
   using L = Lanes<T>;
   const RowGroup<T, count> rows(elements, far);
@@ -70,11 +142,11 @@ void advance(const T* const* elements, int64_t first, int64_t n, bool far, T* va
     for (int r = 0; r < count; ++r) {
       const auto x = lanes.load(rows[r] + j);
       // beats() without branches.
-      auto better = std::is_same_v<F, Max> ? x > best : x < best;
+      auto better = is_better<F>(x, best);
       if constexpr (std::is_floating_point_v<T>) better = better | ((x != x) & (best == best));
       best = L::select(better, x, best);
-      place =
-          L::select(better, typename L::V(std::bit_cast<T>(static_cast<Index>(first + r))), place);
+      place = L::select(better, typename L::V(std::bit_cast<T>(static_cast<Index<T>>(first + r))),
+                        place);
     }
     L::store(value + j, best);
     L::store(index + j, place);
@@ -161,9 +233,14 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
   const bool in_rows = conversion.direct && stride == sizeof(T);
-  const bool far = is_far(self);
+  const bool far = in_rows && is_far(self);
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   auto search = [&](const char* row, int64_t begin, int64_t end) {
+    if (far) {
+      const T* p = reinterpret_cast<const T*>(row) + begin;
+      const int64_t place = place_in_one_pass<F>(p, end - begin);
+      if (place >= 0) return Best<T>{p[place], begin + place};
+    }
     alignas(64) T buffer[kChunk];
     const auto chunk = [&](int64_t i, int64_t n) {
       const char* p = row + i * stride;
@@ -178,15 +255,12 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     for (int64_t i = begin; i < end; last = i, i += most) {
       const int64_t n = std::min(most, end - i);
       p = chunk(i, n);
-      const T extreme = reduce_chunk<F, T>(p, n, far && in_rows);
+      const T extreme = reduce_chunk<F, T>(p, n, far);
       if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
     const int64_t n = std::min(most, end - best.index);
     if (best.index != last) p = chunk(best.index, n);
-    // Memory would rest during this second pass: what comes behind all that the first one fetched.
-    const int64_t behind =
-        far && in_rows ? end - best.index + kFetchedBytes / int64_t{sizeof(T)} : 0;
-    const int64_t place = find(p, n, behind, best.value);
+    const int64_t place = find(p, n, best.value);
     return Best<T>{p[place], best.index + place};
   };
 
@@ -221,8 +295,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     return;
   }
 
-  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
-  OPLOOM_CHECK(sizeof(Index) == 8 || length <= std::numeric_limits<int32_t>::max(),
+  OPLOOM_CHECK(sizeof(T) == 8 || length <= std::numeric_limits<int32_t>::max(),
                "max(), min(), argmax(), argmin(): expected a dimension of less than 2^31 elements, "
                "got ",
                length);
@@ -255,16 +328,16 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
           if (!in_place) conversion.load(next, inner.in, n, buffer[r], 0);
         }
         if (count == kTogether) {
-          advance<F, kTogether, T, Index>(rows, k, n, far_rows, value, index);
+          advance<F, kTogether, T>(rows, k, n, far_rows, value, index);
         } else {
           for (int64_t r = 0; r < count; ++r)
-            advance<F, 1, T, Index>(rows + r, k + r, n, false, value, index);
+            advance<F, 1, T>(rows + r, k + r, n, false, value, index);
         }
         k += count;
       }
       char* to = index_out + walker.out + first * inner.out;
       for (int64_t j = 0; j < n; ++j) {
-        *reinterpret_cast<int64_t*>(to + j * inner.out) = std::bit_cast<Index>(index[j]);
+        *reinterpret_cast<int64_t*>(to + j * inner.out) = std::bit_cast<Index<T>>(index[j]);
       }
       if (value_out != nullptr) {
         const int64_t step = shape.kept_values[0].out;

@@ -105,7 +105,7 @@ def test_one_difference_anywhere(shape):
     """Large tensors are compared in pieces, whatever their layout."""
     a = np.arange(np.prod(shape)).reshape(shape).astype(np.float32)
     last = a.size - 1
-    for place in [None, 0, 16383, 16384, last // 2, last - 1, last]:
+    for place in [None, 0, 1023, 1024, 17407, 17408, last // 2, last - 1, last]:
         b = a.copy()
         if place is not None:
             b.flat[place] = -1
@@ -135,3 +135,66 @@ def test_rows_that_are_shifted_in_place(dtype, columns):
         right[:, shift:] = right[:, :-shift]
         assert np.array_equal(left[:, :-shift].numpy(), wanted[:, shift:])
         assert np.array_equal(right[:, shift:].numpy(), wanted[:, :-shift])
+
+
+# Outputs and inputs of 32 MB and more are read and written as what comes from memory.
+LARGE = 32 << 20
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("columns", [60, 65, 1000, 4099])
+def test_places_of_extremes_in_large_rows(dtype, columns):
+    rows = LARGE // (np.dtype(dtype).itemsize * columns) + 1
+    numbers = np.random.default_rng(columns).integers(-50, 50, (rows, columns)).astype(dtype)
+    # In every second row there is one of each at every place in turn, in the others several.
+    row = np.arange(0, rows, 2)
+    numbers[row, row % columns] = 100
+    numbers[row, (row + 7) % columns] = -100
+    if dtype != "int32":
+        numbers[5::9, columns - 1] = np.nan
+        numbers[6::9, 3::11] = np.nan
+        numbers[7::9, ::13] = np.inf
+    tensor = oploom.tensor(numbers)
+    for values, places, largest, where in (
+        (*tensor.max(1), numbers.max(1), numbers.argmax(1)),
+        (*tensor.min(1), numbers.min(1), numbers.argmin(1)),
+    ):
+        assert np.array_equal(values.numpy(), largest, equal_nan=dtype != "int32")
+        assert np.array_equal(places.numpy(), where)
+    assert tensor.argmax().item() == numbers.argmax()
+    clean = np.nan_to_num(numbers)
+    assert oploom.tensor(clean).argmin().item() == clean.argmin()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("odd", [0, 1, 3])
+def test_large_transposed_copies(dtype, odd):
+    """Of rows that begin at lines of the cache, and that do not."""
+    size = np.dtype(dtype).itemsize
+    rows = int((LARGE / size) ** 0.5) // 64 * 64 + 64 + odd
+    columns = LARGE // (size * rows) + 70
+    numbers = np.random.default_rng(odd).integers(0, 200, (rows, columns)).astype(dtype)
+    tensor = oploom.tensor(numbers)
+    assert np.array_equal(tensor.t().contiguous().numpy(), numbers.T)
+    wide = oploom.zeros(columns, rows + 2, dtype=tensor.dtype)
+    wide[:, 1:-1].copy_(tensor.t())
+    assert np.array_equal(wide.numpy()[:, 1:-1], numbers.T)
+    assert not wide[:, 0].any().item() and not wide[:, -1].any().item()
+    across = oploom.empty(rows, columns, dtype=tensor.dtype)
+    across.t().copy_(tensor.flip(0).t())
+    assert np.array_equal(across.numpy(), numbers[::-1])
+
+
+@pytest.mark.parametrize("columns", [999, 4096])
+def test_reductions_of_large_tensors(columns):
+    rows = LARGE // (4 * columns) + 3
+    numbers = np.random.default_rng(columns).normal(size=(rows, columns)).astype(np.float32)
+    tensor, wide = oploom.tensor(numbers), numbers.astype(np.float64)
+    for dim in (0, 1):
+        assert np.allclose(tensor.sum(dim).numpy(), wide.sum(dim), rtol=1e-5, atol=1e-2)
+        assert np.array_equal(tensor.amax(dim).numpy(), numbers.max(dim))
+        assert np.array_equal(tensor.argmin(dim).numpy(), numbers.argmin(dim))
+        assert np.allclose(tensor.var(dim).numpy(), wide.var(dim, ddof=1), rtol=1e-5)
+        assert np.allclose(tensor.cumsum(dim).numpy(), wide.cumsum(dim), rtol=1e-4, atol=1e-2)
+    assert np.allclose(tensor.sum().item(), wide.sum(), rtol=1e-5, atol=1e-1)
+    assert tensor.amin().item() == numbers.min()
