@@ -238,9 +238,13 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
-  // What lies transposed in a buffer is written by rows where squares of lines would not be written
-  // past the cache as a whole; and, within the cache, where rows are a multiple of 2 KB apart, so
-  // that it has room for a few lines of a column (measured; elements of 4 bytes gain from squares).
+  // A transposed operand goes by way of a buffer, from which it is written by rows,
+  // - past the cache, if rows do not begin at lines, as squares of whole lines do, unless there are
+  //   few rows or short ones;
+  // - within the cache, if rows are a multiple of 2 KB apart, so that it has room for a few lines
+  // of
+  //   a column (all of it measured; elements of 4 bytes gain from squares).
+  constexpr int64_t kLongRow = 256, kManyRows = 64, kMatrixBytes = 1 << 20;
   const bool may_be_crowded =
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
@@ -251,7 +255,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size && !fills;
     const bool by_lines = (reinterpret_cast<uintptr_t>(data[0]) | strides[2]) % kLineBytes == 0;
-    if (transposed && (stream ? !by_lines : may_be_crowded && strides[2] % 2048 == 0)) {
+    const bool large =
+        size0 >= kLongRow && size1 >= kManyRows && size0 * size1 * to_size >= kMatrixBytes;
+    if (transposed && (stream ? large && !by_lines : may_be_crowded && strides[2] % 2048 == 0)) {
       const int64_t sizes[] = {to_size, to_size};
       return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, stream,
                                             [&](char* const* dense, int64_t n, uint32_t) {

@@ -59,12 +59,16 @@ inline constexpr int64_t kShortRow = kColumns / 4;
 // Elements for which another thread is worth starting.
 inline constexpr int64_t kReduceGrain = 32768;
 
-// Whether a tensor is so large that it is taken to come from memory, not from a cache.
-inline bool is_far(const TensorBase& tensor, int64_t bytes = at::detail::kStreamedBytes) {
+inline bool has_bytes(const TensorBase& tensor, int64_t bytes) {
   return tensor.numel() * static_cast<int64_t>(tensor.itemsize()) >= bytes;
 }
-// Rows that are gone through side by side are fetched from the third-level cache, too.
-inline bool has_far_rows(const TensorBase& tensor) { return is_far(tensor, 8 << 20); }
+// Whether a tensor is so large that it is taken to come from memory, not from a cache.
+inline bool is_far(const TensorBase& tensor) {
+  return has_bytes(tensor, at::detail::kStreamedBytes);
+}
+// Whether rows of it that are gone through side by side are worth fetching, which they are from
+// the third-level cache, too (measured).
+inline bool has_far_rows(const TensorBase& tensor) { return has_bytes(tensor, 8 << 20); }
 
 // Puts the shortest strides first, merges neighbours.
 inline void simplify(WalkDims& dims) {
@@ -353,7 +357,7 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
   Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
   int64_t filled = 0;
   const auto push = [&](const void* elements, int64_t n) {
-    r.chunk(elements, n, r.far, state);
+    r.chunk(elements, n, r.far && in_place, state);
     cascade.push(state);
   };
   for (int64_t done = 0; done < count; done += row, walker.next()) {
@@ -403,9 +407,9 @@ class ColumnsReduction {
         rest_(r),
         buffer_(in_place_ ? nullptr : new char[kRows * limit(r, stride) * elem_size_]) {}
 
-  // The greatest number of outputs. Four rows, and four that are fetched ahead, are to stay in
-  // the first-level cache; so is the buffer of columns that are gathered. That of dense rows which
-  // are converted is as large as such a cache: longer runs of memory are worth more.
+  // The greatest number of outputs. Four rows, and the buffer of columns that are gathered, are to
+  // stay in half of the first-level cache. The buffer of dense rows that are converted is as large
+  // as such a cache: longer runs of memory are worth more.
   static int64_t limit(const Reduction& r, int64_t stride) {
     const auto size = static_cast<int64_t>(r.elem_size);
     if (is_dense(r, stride)) return std::min(kColumns, 4096 / size);
@@ -460,7 +464,7 @@ class ColumnsReduction {
           rows[i] = row;
         }
       }
-      r_.columns_add(cascade.next(), rows, n, width, r_.far_rows);
+      r_.columns_add(cascade.next(), rows, n, width, r_.far_rows && in_place_);
       cascade.push();
     }
     return cascade.finish();

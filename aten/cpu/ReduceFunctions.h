@@ -324,11 +324,6 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
       nan = nan | unordered(a, b);
     }
   }
-  OPLOOM_ALWAYS_INLINE void merge(const Partial& other) {
-#pragma GCC unroll 8
-    for (int64_t k = 0; k < count; ++k) value[k] = Plain::apply(value[k], other.value[k]);
-    nan = nan | other.nan;
-  }
   OPLOOM_ALWAYS_INLINE V finish() {
     using T = typename V::value_type;
 #pragma GCC unroll 8
@@ -370,6 +365,7 @@ class RowGroup {
   OPLOOM_ALWAYS_INLINE const T* operator[](int64_t r) const { return rows_[r]; }
   // Asks for the next ones' line with element j, if it begins with that.
   OPLOOM_ALWAYS_INLINE void fetch_next(int64_t j) const {
+    if constexpr (count == 1) return;
     const uintptr_t offset = static_cast<uintptr_t>(j) * sizeof(T);
     if (asked_here(ahead_) == 0 || offset % 64 != 0) return;
 #pragma GCC unroll 16
@@ -456,7 +452,7 @@ T sum_integers(const In* p, int64_t n, bool far) {
   typename L::V sums[kSums] = {T(0), T(0), T(0), T(0)};
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    // Bytes are read more slowly than memory gives them.
+    // Bytes are summed more slowly than memory gives them.
     if constexpr (sizeof(In) > 1) fetch_behind(p + i, kBlock, far);
     for (int64_t k = 0; k < kSums; ++k) {
       sums[k] = Add::apply(sums[k], L::load(p + i + k * L::kSize));

@@ -296,7 +296,7 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 namespace {
 
 // Of tensors with one shape, by pieces along `dim`: what comes after a difference is not looked at,
-// and what eq() gives stays in the cache. Those of one piece are not worth parting.
+// and what eq() gives stays in the cache. Up to kOnePiece elements are compared at once.
 constexpr int64_t kOnePiece = 1 << 14, kFirstPiece = 1 << 10, kLargestPiece = 1 << 18;  // elements
 bool equal_in_pieces(const Tensor& self, const Tensor& other, int64_t dim) {
   const int64_t rows = self.size(dim), row = self.numel() / rows;
