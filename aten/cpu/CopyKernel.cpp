@@ -238,12 +238,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
-  // A transposed operand goes by way of a buffer, from which it is written by rows,
-  // - past the cache, if rows do not begin at lines, as squares of whole lines do, unless there are
-  //   few rows or short ones;
-  // - within the cache, if rows are a multiple of 2 KB apart, so that it has room for a few lines
-  // of
-  //   a column (all of it measured; elements of 4 bytes gain from squares).
+  // A transposed operand goes by way of a buffer, from which it is written by rows: past the cache,
+  // if rows do not begin at lines, which squares need, unless there are few rows or short ones; and
+  // within the cache, if rows are a multiple of 2 KB apart, so that it has room for a few lines of
+  // a column (all of it measured; elements of 4 bytes gain from squares).
   constexpr int64_t kLongRow = 256, kManyRows = 64, kMatrixBytes = 1 << 20;
   const bool may_be_crowded =
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
