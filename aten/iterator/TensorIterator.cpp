@@ -107,9 +107,6 @@ TensorIteratorBase::TensorIteratorBase(const TensorIteratorBase& other)
       num_outputs_(other.num_outputs_),
       common_dtype_(other.common_dtype_),
       common_device_(other.common_device_),
-      has_coalesced_dimensions_(other.has_coalesced_dimensions_),
-      all_ops_same_shape_(other.all_ops_same_shape_),
-      all_ops_are_scalars_(other.all_ops_are_scalars_),
       is_reduction_(other.is_reduction_),
       is_meta_(other.is_meta_),
       has_casts_(other.has_casts_),
@@ -133,14 +130,7 @@ void TensorIteratorBase::build(TensorIteratorConfig& config) {
   compute_types(config);
   if (!fast_set_up(config)) {
     compute_strides(config);
-    if (config.enforce_linear_iteration_) {
-      DimVector reversed(shape_.size());
-      for (const auto i : c10::irange(ndim())) reversed[i] = ndim() - 1 - i;
-      perm_ = reversed;
-      permute_dimensions(reversed);
-    } else {
-      reorder_dimensions();
-    }
+    if (!config.enforce_linear_iteration_) reorder_dimensions();
     allocate_or_resize_outputs();
     if (!is_meta_) coalesce_dimensions();
   }
@@ -411,7 +401,6 @@ bool TensorIteratorBase::fast_set_up(const TensorIteratorConfig& config) {
 void TensorIteratorBase::set_single_row(int64_t numel) {
   numel_ = numel;
   is_dense_row_ = true;
-  if (ndim() > 1) has_coalesced_dimensions_ = true;
   const bool has_dim = ndim() >= 1;
   if (has_dim) {
     shape_.resize(1);
@@ -423,31 +412,32 @@ void TensorIteratorBase::set_single_row(int64_t numel) {
   }
 }
 
+// The dimensions become those of the tensors from the last to the first.
 void TensorIteratorBase::compute_strides(const TensorIteratorConfig& config) {
+  const int last = ndim() - 1;
+  const bool is_static = config.static_shape_.has_value();
+  std::reverse(shape_.begin(), shape_.end());
+  perm_.resize(shape_.size());
+  for (const auto i : c10::irange(ndim())) perm_[i] = last - i;
   for (OperandInfo& op : operands_) {
     const TensorBase& tensor = op.tensor();
     if (!tensor.defined() || op.will_resize) continue;
-    const IntArrayRef sizes =
-        config.static_shape_.has_value() ? IntArrayRef(shape_) : tensor.sizes();
+    const IntArrayRef sizes = tensor.sizes();
     const IntArrayRef strides = tensor.strides();
     const auto element_size = static_cast<int64_t>(tensor.element_size());
-    const int64_t offset = ndim() - static_cast<int64_t>(sizes.size());
-    op.stride_bytes.assign(shape_.size(), 0);
+    op.stride_bytes.resize(shape_.size());
     for (const auto i : c10::irange(sizes.size())) {
-      const bool broadcast = sizes[i] == 1 && shape_[offset + i] != 1;
-      op.stride_bytes[offset + i] = broadcast ? 0 : strides[i] * element_size;
+      const size_t d = sizes.size() - 1 - i;
+      const bool broadcast = sizes[d] == 1 && shape_[i] != 1 && !is_static;
+      op.stride_bytes[i] = broadcast ? 0 : strides[d] * element_size;
     }
   }
 }
 
 // See Note [Order of the loops]. An insertion sort, as the comparison is not always decided.
 void TensorIteratorBase::reorder_dimensions() {
-  perm_.resize(shape_.size());
-  for (const auto i : c10::irange(ndim())) perm_[i] = ndim() - 1 - i;
-  if (ndim() <= 1) return permute_dimensions(DimVector(perm_));
-
   // Positive: dim0 should come after dim1; negative: before it; 0: undecided.
-  const auto compare = [&](int64_t dim0, int64_t dim1) {
+  const auto compare = [&](int dim0, int dim1) {
     for (const OperandInfo& op : operands_) {
       if (op.stride_bytes.empty() || op.will_resize) continue;
       const int64_t stride0 = op.stride_bytes[dim0];
@@ -465,46 +455,23 @@ void TensorIteratorBase::reorder_dimensions() {
   for (int i = 1; i < ndim(); ++i) {
     int at = i;
     for (int before = i - 1; before >= 0; --before) {
-      const int order = compare(perm_[before], perm_[at]);
+      const int order = compare(before, at);
       if (order > 0) {
-        std::swap(perm_[before], perm_[at]);
+        swap_dimensions(before, at);
         at = before;
       } else if (order < 0) {
         break;
       }
     }
   }
-  permute_dimensions(DimVector(perm_));
 }
 
-void TensorIteratorBase::permute_dimensions(IntArrayRef perm) {
-  const auto permuted = [&](const DimVector& values) {
-    DimVector result(values.size());
-    for (const auto i : c10::irange(perm.size())) result[i] = values[perm[i]];
-    return result;
-  };
-  shape_ = permuted(shape_);
+void TensorIteratorBase::swap_dimensions(int dim0, int dim1) {
+  std::swap(shape_[dim0], shape_[dim1]);
+  std::swap(perm_[dim0], perm_[dim1]);
   for (OperandInfo& op : operands_) {
-    if (!op.stride_bytes.empty()) op.stride_bytes = permuted(op.stride_bytes);
+    if (!op.stride_bytes.empty()) std::swap(op.stride_bytes[dim0], op.stride_bytes[dim1]);
   }
-}
-
-DimVector TensorIteratorBase::invert_perm(IntArrayRef values) const {
-  OPLOOM_INTERNAL_ASSERT(!has_coalesced_dimensions_ && values.size() == perm_.size(),
-                         "dimensions that were merged cannot be told apart");
-  DimVector result(values.size());
-  for (const auto i : c10::irange(perm_.size())) result[perm_[i]] = values[i];
-  return result;
-}
-
-TensorIteratorBase::StrideVector TensorIteratorBase::compatible_stride(int64_t element_size) const {
-  StrideVector strides;
-  int64_t step = element_size;
-  for (int64_t size : shape_) {
-    strides.push_back(step);
-    step *= std::max<int64_t>(size, 1);
-  }
-  return strides;
 }
 
 void TensorIteratorBase::allocate_or_resize_outputs() {
@@ -514,23 +481,24 @@ void TensorIteratorBase::allocate_or_resize_outputs() {
       set_output_raw_strided(i, DimVector(op.tensor().sizes()), {}, op.options());
       continue;
     }
+    DimVector sizes(shape_.size());
     bool row_major = true;
-    for (const auto d : c10::irange(ndim())) row_major = row_major && perm_[d] == ndim() - 1 - d;
-    const ScalarType dtype = op.tensor().defined() ? op.current_dtype : op.target_dtype;
-    const auto element_size = static_cast<int64_t>(elementSize(dtype));
-    const StrideVector bytes = compatible_stride(element_size);
-    op.stride_bytes.assign(bytes.begin(), bytes.end());
-    const DimVector sizes = invert_perm(shape_);
-    if (row_major) {
-      set_output_raw_strided(i, sizes, {}, op.options());
-    } else {
-      DimVector strides = invert_perm(op.stride_bytes);
-      for (int64_t& stride : strides) stride /= element_size;
-      set_output_raw_strided(i, sizes, strides, op.options());
+    for (const auto d : c10::irange(ndim())) {
+      row_major = row_major && perm_[d] == ndim() - 1 - d;
+      sizes[perm_[d]] = shape_[d];
     }
+    DimVector strides(row_major ? 0 : shape_.size());
+    int64_t step = 1;
+    for (const auto d : c10::irange(strides.size())) {
+      strides[perm_[d]] = step;
+      step *= std::max<int64_t>(shape_[d], 1);
+    }
+    set_output_raw_strided(i, sizes, strides, op.options());
     if (is_meta_) continue;
     // The tensor may have come out with other strides than wished for.
     const IntArrayRef real = op.tensor().strides();
+    const auto element_size = static_cast<int64_t>(op.tensor().element_size());
+    op.stride_bytes.resize(shape_.size());
     for (const auto d : c10::irange(ndim())) op.stride_bytes[d] = real[perm_[d]] * element_size;
   }
 }
@@ -563,7 +531,6 @@ void TensorIteratorBase::coalesce_dimensions() {
   if (last + 1 == ndim()) return;
   shape_.resize(last + 1);
   for (OperandInfo& op : operands_) op.stride_bytes.resize(last + 1);
-  has_coalesced_dimensions_ = true;
 }
 
 void TensorIteratorBase::set_data_and_casts() {

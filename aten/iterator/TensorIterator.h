@@ -233,11 +233,6 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // First elements of all operands.
   PtrVector get_base_ptrs() const;
 
-  // Values given for the iterator's dimensions, in the order of the tensors' dimensions.
-  DimVector invert_perm(IntArrayRef values) const;
-  // Dense strides in bytes, in the iterator's order of dimensions.
-  StrideVector compatible_stride(int64_t element_size) const;
-
   // In the place of MetaBase's: an iterator learns about each output as soon as it exists. One that
   // is no operator's makes its outputs itself.
   void set_output_raw_strided(int64_t index, IntArrayRef sizes, IntArrayRef strides,
@@ -286,11 +281,11 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   TensorIteratorBase(const TensorIteratorBase& other);
   TensorIteratorBase& operator=(const TensorIteratorBase&) = delete;
 
-  template <size_t... I>
-  bool build_rows_of(const TensorBase& out, const TensorBase* const* inputs,
-                     ScalarType static_dtype, bool to_float, std::index_sequence<I...>);
+  bool build_rows_of(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                     ScalarType static_dtype, bool to_float);
   bool build_where_rows(const TensorBase& out, const TensorBase& condition, const TensorBase& a,
                         const TensorBase& b);
+  template <size_t kept = 0>
   bool build_short_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                         ScalarType static_dtype, bool to_float);
   bool try_fast_binary(const TensorBase& out, const TensorBase& a, const TensorBase& b,
@@ -326,7 +321,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   bool fast_set_up(const TensorIteratorConfig& config);
   void compute_strides(const TensorIteratorConfig& config);
   void reorder_dimensions();
-  void permute_dimensions(IntArrayRef perm);
+  void swap_dimensions(int dim0, int dim1);
   void allocate_or_resize_outputs();
   void coalesce_dimensions();
   void set_data_and_casts();
@@ -374,8 +369,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   int num_outputs_ = 0;
   ScalarType common_dtype_ = ScalarType::Undefined;
   Device common_device_ = kCPU;
-  bool has_coalesced_dimensions_ = false;
-  bool all_ops_same_shape_ = false;
+  bool all_ops_same_shape_ = false;  // known while it is built, as is the next
   bool all_ops_are_scalars_ = false;
   bool is_reduction_ = false;
   bool is_meta_ = false;

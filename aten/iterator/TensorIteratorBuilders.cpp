@@ -18,6 +18,27 @@ bool is_wrapped_number(const TensorBase& tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
 }
 
+// Whether the dimensions lie in memory in their order, so that the output of a call has them so.
+bool is_row_major(const TensorBase& tensor) {
+  const IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
+  int64_t inner = 0;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] == 1 || strides[d] == 0) continue;
+    if (strides[d] <= inner) return false;
+    inner = strides[d];
+  }
+  return true;
+}
+
+// Whether inputs can be made short rows if they are small.
+OPLOOM_NOINLINE bool can_be_rows(ArrayRef<const TensorBase*> inputs) {
+  for (const TensorBase* input : inputs) {
+    if (!input->defined() || !input->is_cpu()) return false;
+    if (!input->is_contiguous() && !is_row_major(*input)) return false;
+  }
+  return true;
+}
+
 bool independent(const TensorBase& out, const TensorBase& in) {
   return out.is_same(in) || !out.is_alias_of(in);
 }
@@ -88,20 +109,42 @@ T* write_broadcast(T* to, const T*& from, const int64_t* sizes, const int64_t* s
   return to;
 }
 
+// Loads the elements of a tensor of `dims` > 0 dimensions and any strides, which count elements.
+// Returns what is behind them.
+char* load_rows(detail::CastLoop load, char* to, int64_t size, const char* from, int64_t from_size,
+                const int64_t* sizes, const int64_t* strides, size_t dims) {
+  const int64_t step = *strides * from_size;
+  if (dims == 1) {
+    load(to, size, from, step, *sizes);
+    return to + *sizes * size;
+  }
+  for (int64_t i = 0; i < *sizes; ++i, from += step) {
+    to = load_rows(load, to, size, from, from_size, sizes + 1, strides + 1, dims - 1);
+  }
+  return to;
+}
+
 }  // namespace
 
-// Fills a row with the elements of a contiguous tensor, broadcast to `shape` and converted.
+// Fills a row with the elements of a tensor, broadcast to `shape` and converted.
 void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRef shape,
                                   int64_t numel, ScalarType dtype) {
   const char* data = static_cast<const char*>(input.const_data_ptr());
   const auto size = static_cast<int64_t>(elementSize(dtype));
+  const auto from_size = static_cast<int64_t>(elementSize(input.scalar_type()));
   alignas(16) char converted[kShortBytes];
-  if (input.scalar_type() != dtype || input.numel() == numel || input.numel() == 1) {
+  const bool spreads = input.numel() != numel;
+  if (input.scalar_type() != dtype || !spreads || input.numel() == 1 || !input.is_contiguous()) {
     const detail::CastLoop load = detail::get_cast_loop(dtype, input.scalar_type());
-    const auto step = static_cast<int64_t>(elementSize(input.scalar_type()));
     if (input.numel() == 1) return load(row, size, data, 0, numel);
-    if (input.numel() == numel) return load(row, size, data, step, numel);
-    load(converted, size, data, step, input.numel());
+    char* const to = spreads ? converted : row;
+    if (input.is_contiguous()) {
+      load(to, size, data, from_size, input.numel());
+    } else {
+      load_rows(load, to, size, data, from_size, input.sizes().data(), input.strides().data(),
+                static_cast<size_t>(input.dim()));
+    }
+    if (!spreads) return;
     data = converted;
   }
   const IntArrayRef sizes = input.sizes();
@@ -117,7 +160,7 @@ void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRe
 // Note [Short cuts]
 // The usual call of a pointwise operator has contiguous CPU operands of one dtype and shape, or one
 // such operand and a number, or is so small that its other operands are soon made like that:
-// copied, repeated and converted. There is nothing to broadcast, to sort or to merge then; the
+// gathered, repeated and converted. There is nothing to broadcast, to sort or to merge then; the
 // result is the same as from build(), which every other call takes, and which reports what does not
 // fit.
 //
@@ -130,13 +173,9 @@ OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, In
                                                        ScalarType result) {
   num_outputs_ = 1;
   common_dtype_ = dtype;
-  all_ops_same_shape_ = true;
   is_dense_row_ = true;
   numel_ = numel;
-  if (!sizes.empty()) {
-    shape_.push_back(numel);
-    has_coalesced_dimensions_ = sizes.size() > 1;
-  }
+  if (!sizes.empty()) shape_.push_back(numel);
   const TensorBase* output = &out;
   if (outputs() != nullptr) {
     const TensorBase& declared = outputs()->declare_row(0, sizes, numel, result);
@@ -149,67 +188,75 @@ OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, In
   num_rows_ = 1;
 }
 
-template <size_t... I>
+// Where the number of inputs is known, the loops over them are unrolled.
 OPLOOM_ALWAYS_INLINE bool TensorIteratorBase::build_rows_of(const TensorBase& out,
-                                                            const TensorBase* const* inputs,
-                                                            ScalarType static_dtype, bool to_float,
-                                                            std::index_sequence<I...>) {
-  const bool plain =
-      (... && (inputs[I]->defined() && inputs[I]->is_cpu() && inputs[I]->is_contiguous()));
-  if (OPLOOM_UNLIKELY(!plain)) return false;
+                                                            ArrayRef<const TensorBase*> inputs,
+                                                            ScalarType static_dtype,
+                                                            bool to_float) {
+  bool plain = true;
+#pragma GCC unroll 3
+  for (const TensorBase* input : inputs) {
+    plain = plain && input->defined() && input->is_cpu() && input->is_contiguous();
+  }
+  if (OPLOOM_UNLIKELY(!plain)) {
+    return can_be_rows(inputs) && build_short_rows(out, inputs, static_dtype, to_float);
+  }
   const TensorBase& first = *inputs[0];
   const ScalarType dtype = first.scalar_type();
   const IntArrayRef sizes = first.sizes();
-  const bool promotes = (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) ||
-                        (sizes.empty() && (... || is_wrapped_number(*inputs[I])));
-  const bool alike =
-      (... && (I == 0 || (inputs[I]->scalar_type() == dtype && inputs[I]->sizes() == sizes)));
-  if (OPLOOM_UNLIKELY(promotes || !alike)) {
-    return build_short_rows(out, {inputs, sizeof...(I)}, static_dtype, to_float);
+  bool alike = !to_float || !c10::isIntegralType(dtype, /*includeBool=*/true);
+#pragma GCC unroll 3
+  for (const TensorBase* input : inputs) {
+    alike =
+        alike && (input == &first || (input->scalar_type() == dtype && input->sizes() == sizes));
   }
+  if (sizes.empty()) {
+#pragma GCC unroll 3
+    for (const TensorBase* input : inputs) alike = alike && !is_wrapped_number(*input);
+  }
+  if (OPLOOM_UNLIKELY(!alike)) return build_short_rows(out, inputs, static_dtype, to_float);
   const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
-  if (out.defined() && !can_be_row(out, {inputs, sizeof...(I)}, sizes, result)) return false;
+  if (out.defined() && !can_be_row(out, inputs, sizes, result)) return false;
   set_rows(out, sizes, first.numel(), dtype, result);
-  (set_row(I + 1, *inputs[I], const_cast<void*>(inputs[I]->const_data_ptr()), dtype), ...);
-  num_rows_ = 1 + sizeof...(I);
+#pragma GCC unroll 3
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    set_row(static_cast<int>(k) + 1, *inputs[k], const_cast<void*>(inputs[k]->const_data_ptr()),
+            dtype);
+  }
+  num_rows_ = 1 + static_cast<int>(inputs.size());
   return true;
 }
 
 bool TensorIteratorBase::build_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                                     ScalarType static_dtype, bool to_float) {
-  const auto build = [&]<size_t N>(std::integral_constant<size_t, N>) {
-    return build_rows_of(out, inputs.data(), static_dtype, to_float, std::make_index_sequence<N>{});
-  };
-  static_assert(kMaxRows == 6);
   switch (inputs.size()) {
     case 1:
-      return build(std::integral_constant<size_t, 1>{});
+      return build_rows_of(out, {inputs.data(), 1}, static_dtype, to_float);
     case 2:
-      return build(std::integral_constant<size_t, 2>{});
+      return build_rows_of(out, {inputs.data(), 2}, static_dtype, to_float);
     case 3:
-      return build(std::integral_constant<size_t, 3>{});
-    case 4:
-      return build(std::integral_constant<size_t, 4>{});
-    case 5:
-      return build(std::integral_constant<size_t, 5>{});
+      return build_rows_of(out, {inputs.data(), 3}, static_dtype, to_float);
     default:
-      return false;
+      return !inputs.empty() && inputs.size() < kMaxRows &&
+             build_rows_of(out, inputs, static_dtype, to_float);
   }
 }
 
-// A condition beside two tensors; no promotion, no broadcasting.
+// A condition beside two tensors.
 bool TensorIteratorBase::build_where_rows(const TensorBase& out, const TensorBase& condition,
                                           const TensorBase& a, const TensorBase& b) {
   const TensorBase* const inputs[] = {&condition, &a, &b};
-  if (!a.defined()) return false;
+  bool alike = a.defined() && b.defined() && a.scalar_type() == b.scalar_type() &&
+               !is_wrapped_number(a) && !is_wrapped_number(b);
   for (const TensorBase* input : inputs) {
-    if (!input->defined() || !input->is_cpu() || !input->is_contiguous() ||
-        input->sizes() != a.sizes()) {
-      return false;
-    }
+    alike = alike && input->defined() && input->is_cpu() && input->is_contiguous() &&
+            input->sizes() == a.sizes();
+  }
+  if (!alike) {
+    return can_be_rows(inputs) &&
+           build_short_rows<1>(out, inputs, ScalarType::Undefined, /*to_float=*/false);
   }
   const ScalarType dtype = a.scalar_type();
-  if (b.scalar_type() != dtype || is_wrapped_number(a) || is_wrapped_number(b)) return false;
   if (out.defined() && !can_be_row(out, inputs, a.sizes(), dtype)) return false;
   set_rows(out, a.sizes(), a.numel(), dtype, dtype);
   for (const TensorBase* input : inputs) {
@@ -218,26 +265,30 @@ bool TensorIteratorBase::build_where_rows(const TensorBase& out, const TensorBas
   return true;
 }
 
-// All inputs are contiguous and on the CPU.
+// Precondition: the inputs can_be_rows(). The first `kept` ones keep their dtypes.
+template <size_t kept>
 OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
                                                           ArrayRef<const TensorBase*> inputs,
                                                           ScalarType static_dtype, bool to_float) {
   if (inputs.size() > kMaxShort) return false;
   DimVector shape(inputs[0]->sizes());
-  ScalarType dtype = inputs[0]->scalar_type();
+  ScalarType dtype = inputs[kept]->scalar_type();
   bool promotes = false;
   int64_t bad_dim;
-  for (const TensorBase* input : inputs) {
-    if (input->numel() > kShortBytes) return false;
-    promotes |= input->scalar_type() != dtype || is_wrapped_number(*input);
-    const IntArrayRef sizes = input->sizes();
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const TensorBase& input = *inputs[k];
+    if (input.numel() > kShortBytes) return false;
+    promotes |= k >= kept && (input.scalar_type() != dtype || is_wrapped_number(input));
+    const IntArrayRef sizes = input.sizes();
     if (sizes != IntArrayRef(shape) && !detail::broadcast_into(shape, sizes, bad_dim)) return false;
   }
   int64_t numel = 1;
   for (const int64_t size : shape) numel *= size;
   if (promotes) {
     native::ResultTypeState state;
-    for (const TensorBase* input : inputs) native::update_result_type_state(*input, state);
+    for (const TensorBase* input : inputs.slice(kept)) {
+      native::update_result_type_state(*input, state);
+    }
     dtype = native::result_type(state);
   }
   if (to_float && c10::isIntegralType(dtype, /*includeBool=*/true)) {
@@ -251,12 +302,13 @@ OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
   has_short_rows_ = true;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const TensorBase& input = *inputs[k];
+    const ScalarType wanted = k < kept ? input.scalar_type() : dtype;
     const void* data = input.const_data_ptr();
-    if (input.scalar_type() != dtype || input.numel() != numel) {
-      fill_row(short_rows_[k], input, shape, numel, dtype);
+    if (input.scalar_type() != wanted || input.numel() != numel || !input.is_contiguous()) {
+      fill_row(short_rows_[k], input, shape, numel, wanted);
       data = short_rows_[k];
     }
-    add_row(input, data, dtype);
+    add_row(input, data, wanted);
   }
   return true;
 }
@@ -295,7 +347,7 @@ OPLOOM_ALWAYS_INLINE bool TensorIteratorBase::try_fast_binary(const TensorBase& 
                                                               ScalarType static_dtype,
                                                               bool to_float) {
   const TensorBase* const inputs[] = {&a, &b};
-  return build_rows_of(out, inputs, static_dtype, to_float, std::make_index_sequence<2>{}) ||
+  return build_rows_of(out, inputs, static_dtype, to_float) ||
          try_row_and_number(out, a, b, static_dtype, to_float);
 }
 

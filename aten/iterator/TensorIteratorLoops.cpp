@@ -101,15 +101,16 @@ TensorIteratorBase::PtrVector TensorIteratorBase::get_base_ptrs() const {
 void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size, bool writes) {
   if (numel_ == 0) return;
   need_operands();
-  if (ndim() <= 1 && numel_ < grain_size && !has_casts_ && ntensors() <= 4) {
+  if (ndim() <= 2 && numel_ < grain_size && !has_casts_ && ntensors() <= 4) {
     // The shortest way for small calls.
     char* data[4];
     int64_t strides[8] = {};
     for (int arg = 0; arg < ntensors(); ++arg) {
-      data[arg] = static_cast<char*>(operands_[arg].data);
-      if (ndim() == 1) strides[arg] = operands_[arg].stride_bytes[0];
+      const OperandInfo& op = operands_[arg];
+      data[arg] = static_cast<char*>(op.data);
+      for (int d = 0; d < ndim(); ++d) strides[d * ntensors() + arg] = op.stride_bytes[d];
     }
-    return loop(data, strides, numel_, 1);
+    return loop(data, strides, ndim() > 0 ? shape_[0] : 1, ndim() > 1 ? shape_[1] : 1);
   }
   if (numel_ < grain_size || at::get_num_threads() == 1 || at::in_parallel_region()) {
     return serial_for_each(loop, 0, numel_, writes);

@@ -101,6 +101,9 @@ def layouts(tensor):
     if tensor.numel():
         wide = oploom.stack([tensor, tensor], -1)
         yield "strided", wide.select(tensor.dim(), 1)
+    if tensor.numel() and tensor.dim() > 1:
+        wide = oploom.stack([tensor, tensor], 0).permute([d + 1 for d in order] + [0]).contiguous()
+        yield "transposed and strided", wide.select(tensor.dim(), 1).permute(order)
 
 
 def on_meta(tensor):

@@ -14,10 +14,13 @@ def made(dtype, count=6):
 
 
 def strided(tensor):
-    """The same values, every other element of a larger tensor."""
-    wide = oploom.zeros(*tensor.shape[:-1], 2 * tensor.shape[-1], dtype=tensor.dtype)
-    wide[..., ::2] = tensor
-    return wide[..., ::2]
+    """The same values, with gaps, and with dimensions that lie in memory from the first to the last:
+    such operands are walked through, and not gathered first, however small they are."""
+    order = range(tensor.dim())[::-1]
+    wide = oploom.stack([tensor, tensor], -1)[..., 0].permute(*order).contiguous()
+    wide = oploom.stack([wide, wide], -1)[..., 0].permute(*order)
+    assert tensor.dim() < 2 or wide.stride() == tuple(sorted(wide.stride()))
+    return wide
 
 
 @pytest.mark.parametrize("first, second", itertools.product(DTYPES, DTYPES))
@@ -32,6 +35,84 @@ def test_where(first, second):
     assert np.array_equal(result.to(oploom.complex64).numpy(), wide)
     out = oploom.empty(2, 3, dtype=result.dtype)
     assert oploom.where(condition, a, b, out=out).equal(result)
+
+
+# Operands of 12 rows and 5 columns, or broadcast to such: what lies in memory in the order of its
+# dimensions, with gaps and without, is gathered before small calls.
+VIEWS = {
+    "dense": lambda t: t(12, 5),
+    "columns": lambda t: t(12, 9)[:, 2:7],
+    "rows": lambda t: t(36, 5)[::3],
+    "both": lambda t: t(24, 15)[1::2, ::3],
+    "expanded rows": lambda t: t(1, 10)[:, ::2].expand(12, 5),
+    "expanded columns": lambda t: t(24, 1)[::2].expand(12, 5),
+    "an expanded number": lambda t: t(1).expand(12, 5),
+    "a row": lambda t: t(10)[::2],
+    "a column": lambda t: t(12, 3)[:, 1:2],
+    "a diagonal": lambda t: t(12, 12).diagonal()[:, None],
+    "a number": lambda t: t(3)[1],
+    "overlapping": lambda t: t(30).as_strided((12, 5), (2, 1)),
+    "every place twice": lambda t: t(30).as_strided((12, 5), (1, 1)),
+    "transposed": lambda t: t(5, 12).t(),
+    "transposed columns": lambda t: t(9, 12)[2:7].t(),
+    "strided": lambda t: strided(t(12, 5)),
+}
+PAIRS = [("float32", "float32"), ("float32", "int64"), ("uint8", "bool"), ("float16", "float64")]
+
+
+def numbers(dtype, seed):
+    """Makes tensors of small whole numbers, which every dtype can hold."""
+    def make(*shape):
+        values = np.random.default_rng(seed).integers(0, 2 if dtype == "bool" else 9, shape)
+        return oploom.tensor(values).to(getattr(oploom, dtype))
+
+    return make
+
+
+@pytest.mark.parametrize("dtypes", PAIRS)
+@pytest.mark.parametrize("first, second", itertools.product(VIEWS, VIEWS))
+def test_small_operands_of_any_strides(first, second, dtypes):
+    a, b = (VIEWS[v](numbers(d, k)) for k, (v, d) in enumerate(zip((first, second), dtypes)))
+    x, y = a.to(oploom.float64).numpy(), b.to(oploom.float64).numpy()
+    result = a * b
+    assert result.dtype is oploom.result_type(a, b)
+    assert np.array_equal(result.to(oploom.float64).numpy(), x * y)
+    meta = [oploom.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="meta") for t in (a, b)]
+    assert result.stride() == (meta[0] * meta[1]).stride()
+    assert np.array_equal((a < b).numpy(), x < y)
+    out = oploom.empty(result.shape, dtype=result.dtype)
+    assert oploom.mul(a, b, out=out) is out and out.equal(result)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    for view in VIEWS.values():
+        condition = view(numbers("bool", 2))
+        if np.broadcast_shapes(shape, tuple(condition.shape)) != shape:
+            continue
+        chosen = oploom.where(condition, a, b)
+        assert chosen.dtype is result.dtype
+        assert np.array_equal(chosen.to(oploom.float64).numpy(), np.where(condition.numpy(), x, y))
+    if a.dtype is b.dtype is oploom.float32:
+        sums = oploom.addcmul(a, b, a)
+        assert np.array_equal(sums.to(oploom.float64).numpy(), x + y * x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_small_operand_of_any_strides(view, dtype):
+    a = VIEWS[view](numbers(dtype, 0))
+    x = a.to(oploom.complex128).numpy()
+    assert np.array_equal((a * 3).to(oploom.complex128).numpy(), (x != 0) * 3 if dtype == "bool" else x * 3)
+    assert np.array_equal((a == 1).numpy(), x == 1)
+    roots = oploom.sqrt(a)
+    assert roots.is_floating_point() or roots.is_complex()
+    np.testing.assert_allclose(roots.to(oploom.complex128).numpy(), np.sqrt(x), rtol=4e-3)
+
+
+def test_gathered_operands_keep_their_memory_apart():
+    """An output that is an operand's memory is never written while that is still to be read."""
+    a = oploom.arange(20.0)
+    values = a.numpy().copy()
+    oploom.add(a[::2], a[1::2], out=a[:10])
+    assert np.array_equal(a.numpy()[:10], values[::2] + values[1::2])
 
 
 def test_where_into_an_operand():
