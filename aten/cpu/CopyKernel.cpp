@@ -252,10 +252,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size && !fills;
-    const bool by_lines = (reinterpret_cast<uintptr_t>(data[0]) | strides[2]) % kLineBytes == 0;
     const bool large =
         size0 >= kLongRow && size1 >= kManyRows && size0 * size1 * to_size >= kMatrixBytes;
-    if (transposed && (stream ? large && !by_lines : may_be_crowded && strides[2] % 2048 == 0)) {
+    if (transposed && (stream ? large && !at_lines(data[0], strides[2])
+                              : may_be_crowded && strides[2] % 2048 == 0)) {
       const int64_t sizes[] = {to_size, to_size};
       return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, stream,
                                             [&](char* const* dense, int64_t n, uint32_t) {

@@ -126,8 +126,8 @@ int64_t sum_side_by_side(const char* in, char* out, Walker& walker, int64_t coun
 
 // Whether rows are written past the cache: they are whole lines.
 bool streams_rows(const char* in, const char* out, const WalkDims& kept, bool far) {
-  bool lines = reinterpret_cast<uintptr_t>(out) % kLineBytes == 0;
-  for (const WalkDim& dim : kept) lines &= dim.out % kLineBytes == 0;
+  bool lines = at_lines(out, 0);
+  for (const WalkDim& dim : kept) lines = lines && at_lines(out, dim.out);
   return kRegisterBytes == kLineBytes && far && in != out && lines;
 }
 

@@ -4,6 +4,7 @@
 #include <aten/stubs/BinaryOps.h>
 
 #include <cmath>
+#include <type_traits>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {

@@ -49,6 +49,12 @@ struct Lanes {
   static constexpr bool kVec = vec::Vec<T>::kInRegister;
   using V = std::conditional_t<kVec, vec::Vec<T>, T>;
   static constexpr int64_t kSize = sizeof(V) / sizeof(T);
+  // 0, 1, 2, ...
+  static constexpr std::array<T, kSize> kPlaces = [] {
+    std::array<T, kSize> places{};
+    for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<T>(i);
+    return places;
+  }();
   // 16-bit floats and shorter integers are converted.
   template <typename In>
   OPLOOM_ALWAYS_INLINE static V load(const In* p) {
@@ -93,18 +99,11 @@ struct FirstLanes {
   }
   // `value` with what `others` has behind these.
   OPLOOM_ALWAYS_INLINE V with(V value, V others) const {
-    const auto behind = V::loadu(kPlaces.data()) >= V(static_cast<T>(count));
+    const auto behind = V::loadu(Lanes<T>::kPlaces.data()) >= V(static_cast<T>(count));
     return Lanes<T>::select(behind, others, value);
   }
   OPLOOM_ALWAYS_INLINE void store(T* p, V value) const { value.storeu(p, count); }
   int64_t count;
-
- private:
-  static constexpr std::array<T, Lanes<T>::kSize> kPlaces = [] {
-    std::array<T, Lanes<T>::kSize> places{};
-    for (int64_t i = 0; i < Lanes<T>::kSize; ++i) places[i] = static_cast<T>(i);
-    return places;
-  }();
 };
 
 // Calls f(j, lanes) for each place j in rows of n numbers where some are taken together, which

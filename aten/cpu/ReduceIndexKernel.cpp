@@ -63,14 +63,6 @@ OPLOOM_ALWAYS_INLINE auto is_better(const V& x, const V& best) {
   }
 }
 
-// 0, 1, 2, ...
-template <typename T>
-constexpr std::array<T, Lanes<T>::kSize> kInVec = [] {
-  std::array<T, Lanes<T>::kSize> places{};
-  for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<T>(i);
-  return places;
-}();
-
 // The first place of the extreme of n floats that come from memory, which would rest while they are
 // gone through a second time. Every lane keeps its best number and the block that it was in.
 // Nothing is fetched: this takes as many instructions as memory gives time for. -1 if there is a
@@ -118,7 +110,7 @@ int64_t place_in_one_pass(const T* p, int64_t n) {
     for (int64_t k = 0; k < kSide; ++k) {
       const auto place = std::bit_cast<typename Places::V>(block[k]) +
                          typename Places::V(static_cast<Index<T>>(k * L::kSize)) +
-                         Places::load(kInVec<Index<T>>.data());
+                         Places::load(Places::kPlaces.data());
       const V some = L::select(best[k] == extreme, std::bit_cast<V>(place), none);
       first = Min::apply(first, std::bit_cast<typename Places::V>(some));
     }

@@ -30,6 +30,11 @@ constexpr int kRegisterBytes = 16;
 #endif
 constexpr int64_t kLineBytes = 64;
 
+// Whether rows begin where cache lines do.
+inline bool at_lines(const void* first, int64_t stride) {
+  return (reinterpret_cast<uintptr_t>(first) | static_cast<uintptr_t>(stride)) % kLineBytes == 0;
+}
+
 // A line, past the cache.
 OPLOOM_ALWAYS_INLINE void stream_line(char* to, const char* from) {
 #if defined(CPU_CAPABILITY_AVX512)

@@ -65,8 +65,7 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
                int64_t columns, bool stream) {
   constexpr int64_t kSize = sizeof(T), kLine = kLineBytes / kSize;
   // Lines that are written past the cache have to be written at once.
-  stream =
-      stream && reinterpret_cast<uintptr_t>(to) % kLineBytes == 0 && to_stride % kLineBytes == 0;
+  stream = stream && at_lines(to, to_stride);
   // Two copies of it would bring nothing.
   const auto move = [&](int64_t r, int64_t c) __attribute__((noinline)) {
     char* target = to + r * to_stride + c * kSize;

@@ -33,8 +33,13 @@ constexpr int64_t kFetchedPieceBytes = 1024;
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
                  int64_t rows) {
+  const int64_t bytes = n * size;
+  if (inner == size) {
+    for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) copy_row(to, from, bytes);
+    return;
+  }
   const CastLoop move = get_move_loop(size);
-  for (int64_t r = 0; r < rows; ++r, to += n * size, from += outer) move(to, size, from, inner, n);
+  for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) move(to, size, from, inner, n);
 }
 
 // Rows of one element each that is repeated, and are a few times 16 bytes long, the last of which
@@ -49,6 +54,15 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
       for (int64_t i = 0; i < n * size; i += kSlackBytes) std::memcpy(to + i, element, kSlackBytes);
     }
   });
+}
+
+// The same row of n elements again and again.
+void repeat_row(char* to, const char* from, int64_t inner, int64_t size, int64_t n, int64_t rows) {
+  get_move_loop(size)(to, size, from, inner, n);
+  const int64_t total = rows * n * size;
+  for (int64_t i = n * size; i < total; i *= 2) {
+    copy_row(to + i, to, static_cast<size_t>(std::min(i, total - i)));
+  }
 }
 
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
@@ -83,8 +97,9 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
     for (int k = 0; k < operands; ++k) {
       row[k] = data[k] + j * outer[k];
       if (k < outputs || (strides[k] == sizes[k] && outer[k] == size0 * sizes[k])) continue;
-      if (outer[k] == 0 && j > 0) {
-        // The buffer still holds them.
+      if (outer[k] == 0) {
+        // The buffer holds them after the first time.
+        if (j == 0) repeat_row(buffer(k), row[k], strides[k], sizes[k], size0, rows);
       } else if (outer[k] == sizes[k] && strides[k] != 0 && size0 >= kFewRows) {
         get_transpose_loop(sizes[k])(buffer(k), size0 * sizes[k], row[k], strides[k], rows, size0,
                                      /*stream=*/false);
