@@ -368,6 +368,18 @@ TensorIteratorBase::FastSetup TensorIteratorBase::compute_fast_setup(
                                                   : FastSetup::None;
 }
 
+DimVector TensorIteratorBase::strides_like(const TensorBase& tensor) {
+  DimVector strides(tensor.strides());
+  if (!tensor.is_contiguous(MemoryFormat::ChannelsLast)) return strides;
+  // The strides of dimensions of size 1 are arbitrary; those of the format are not.
+  int64_t step = 1;
+  for (int64_t d : {1, 3, 2, 0}) {
+    strides[d] = step;
+    step *= tensor.sizes()[d];
+  }
+  return strides;
+}
+
 bool TensorIteratorBase::fast_set_up(const TensorIteratorConfig& config) {
   const FastSetup setup = compute_fast_setup(config);
   if (setup == FastSetup::None) return false;
@@ -376,15 +388,8 @@ bool TensorIteratorBase::fast_set_up(const TensorIteratorConfig& config) {
   if (setup != FastSetup::Contiguous) {
     for (const OperandInfo& op : operands_) {
       if (!op.tensor().defined() || op.will_resize) continue;
-      strides = op.tensor().strides();
-    }
-  }
-  if (setup == FastSetup::ChannelsLast) {
-    // The strides of dimensions of size 1 are arbitrary; those of the format are not.
-    int64_t step = 1;
-    for (int64_t d : {int64_t{1}, int64_t{3}, int64_t{2}, int64_t{0}}) {
-      strides[d] = step;
-      step *= shape_[d];
+      strides = strides_like(op.tensor());
+      break;
     }
   }
   const DimVector sizes = shape_;

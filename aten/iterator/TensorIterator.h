@@ -258,6 +258,9 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // `to_float` asks for promotion from integers.
   bool build_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                   ScalarType static_dtype = ScalarType::Undefined, bool to_float = false);
+  // The same for the elements of `a` where `condition`, a bool tensor, is true, of `b` elsewhere.
+  bool build_where_rows(const TensorBase& out, const TensorBase& condition, const TensorBase& a,
+                        const TensorBase& b);
   // Boolean outputs.
   void build_comparison_op(const TensorBase& out, const TensorBase& a, const TensorBase& b);
   void build_borrowing_comparison_op(const TensorBase& out, const TensorBase& a,
@@ -283,8 +286,6 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
 
   bool build_rows_of(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                      ScalarType static_dtype, bool to_float);
-  bool build_where_rows(const TensorBase& out, const TensorBase& condition, const TensorBase& a,
-                        const TensorBase& b);
   template <size_t kept = 0>
   bool build_short_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
                         ScalarType static_dtype, bool to_float);
@@ -292,8 +293,13 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
                        ScalarType static_dtype, bool to_float);
   bool try_row_and_number(const TensorBase& out, const TensorBase& a, const TensorBase& b,
                           ScalarType static_dtype, bool to_float);
+  bool build_alike_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                        ScalarType static_dtype, bool to_float);
+  bool build_other_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                        ScalarType static_dtype, bool to_float);
   void set_rows(const TensorBase& out, IntArrayRef sizes, int64_t numel, ScalarType dtype,
                 ScalarType result);
+  void set_output_row(const TensorBase& output, ScalarType dtype, ScalarType result);
   void set_row(int k, const TensorBase& tensor, void* data, ScalarType dtype) {
     row_data_[k] = static_cast<char*>(data);
     row_tensors_[k] = &tensor;
@@ -317,6 +323,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void compute_shape(const TensorIteratorConfig& config);
   void compute_types(const TensorIteratorConfig& config);
   ScalarType compute_common_dtype() const;
+  // The strides of a dense tensor, for another one in the same layout.
+  static DimVector strides_like(const TensorBase& tensor);
   FastSetup compute_fast_setup(const TensorIteratorConfig& config) const;
   bool fast_set_up(const TensorIteratorConfig& config);
   void compute_strides(const TensorIteratorConfig& config);

@@ -30,10 +30,9 @@ bool is_row_major(const TensorBase& tensor) {
   return true;
 }
 
-// Whether inputs can be made short rows if they are small.
-OPLOOM_NOINLINE bool can_be_rows(ArrayRef<const TensorBase*> inputs) {
+// Whether inputs on the CPU can be made short rows if they are small.
+bool are_row_major(ArrayRef<const TensorBase*> inputs) {
   for (const TensorBase* input : inputs) {
-    if (!input->defined() || !input->is_cpu()) return false;
     if (!input->is_contiguous() && !is_row_major(*input)) return false;
   }
   return true;
@@ -42,17 +41,20 @@ OPLOOM_NOINLINE bool can_be_rows(ArrayRef<const TensorBase*> inputs) {
 bool independent(const TensorBase& out, const TensorBase& in) {
   return out.is_same(in) || !out.is_alias_of(in);
 }
-// Whether `out` can be written as it is: the right dtype, sizes and layout, no memory of a third
-// tensor.
-OPLOOM_NOINLINE bool can_be_row(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
-                                IntArrayRef sizes, ScalarType dtype) {
-  if (out.scalar_type() != dtype || !out.is_cpu() || !out.is_contiguous() || out.sizes() != sizes) {
-    return false;
-  }
+// Whether `out` can be written as it is, if its layout is the right one: the right dtype and sizes,
+// no memory of a third tensor.
+OPLOOM_NOINLINE bool can_be_written(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                                    IntArrayRef sizes, ScalarType dtype) {
+  if (out.scalar_type() != dtype || !out.is_cpu() || out.sizes() != sizes) return false;
   for (const TensorBase* input : inputs) {
     if (!independent(out, *input)) return false;
   }
   return true;
+}
+
+bool can_be_row(const TensorBase& out, ArrayRef<const TensorBase*> inputs, IntArrayRef sizes,
+                ScalarType dtype) {
+  return out.is_contiguous() && can_be_written(out, inputs, sizes, dtype);
 }
 
 // Copies of the block [begin, end) behind it, to have `count` in all. Returns what is behind them.
@@ -171,11 +173,6 @@ void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRe
 OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, IntArrayRef sizes,
                                                        int64_t numel, ScalarType dtype,
                                                        ScalarType result) {
-  num_outputs_ = 1;
-  common_dtype_ = dtype;
-  is_dense_row_ = true;
-  numel_ = numel;
-  if (!sizes.empty()) shape_.push_back(numel);
   const TensorBase* output = &out;
   if (outputs() != nullptr) {
     const TensorBase& declared = outputs()->declare_row(0, sizes, numel, result);
@@ -184,8 +181,62 @@ OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_rows(const TensorBase& out, In
     own_row_ = detail::empty_row(sizes, numel, result);
     output = &own_row_;
   }
-  set_row(0, *output, output->mutable_data_ptr(), result);
+  set_output_row(*output, dtype, result);
+}
+
+OPLOOM_ALWAYS_INLINE void TensorIteratorBase::set_output_row(const TensorBase& output,
+                                                             ScalarType dtype, ScalarType result) {
+  num_outputs_ = 1;
+  common_dtype_ = dtype;
+  is_dense_row_ = true;
+  numel_ = output.numel();
+  if (output.dim() > 0) shape_.push_back(numel_);
+  set_row(0, output, output.mutable_data_ptr(), result);
   num_rows_ = 1;
+}
+
+// Inputs that are dense in one other layout, which the output gets as well.
+bool TensorIteratorBase::build_alike_rows(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
+                                          ScalarType static_dtype, bool to_float) {
+  const TensorBase& first = *inputs[0];
+  const ScalarType dtype = first.scalar_type();
+  const IntArrayRef sizes = first.sizes(), strides = first.strides();
+  if (!first.is_non_overlapping_and_dense() ||
+      (to_float && c10::isIntegralType(dtype, /*includeBool=*/true))) {
+    return false;
+  }
+  for (const TensorBase* input : inputs) {
+    if (input->scalar_type() != dtype || input->sizes() != sizes || input->strides() != strides) {
+      return false;
+    }
+  }
+  const ScalarType result = static_dtype == ScalarType::Undefined ? dtype : static_dtype;
+  const TensorBase* output = &out;
+  if (out.defined() && (out.strides() != strides || !can_be_written(out, inputs, sizes, result))) {
+    return false;
+  }
+  const TensorOptions options = TensorOptions().dtype(result);
+  if (outputs() != nullptr) {
+    outputs()->declare(0, sizes, strides_like(first), options, /*exactly=*/false);
+    if (!out.defined()) output = &outputs()->get(0);
+  } else if (!out.defined()) {
+    own_row_ = detail::empty_strided(sizes, strides_like(first), options);
+    output = &own_row_;
+  }
+  set_output_row(*output, dtype, result);
+  for (const TensorBase* input : inputs) add_row(*input, input->const_data_ptr(), dtype);
+  return true;
+}
+
+// Inputs of which some are not contiguous.
+OPLOOM_NOINLINE bool TensorIteratorBase::build_other_rows(const TensorBase& out,
+                                                          ArrayRef<const TensorBase*> inputs,
+                                                          ScalarType static_dtype, bool to_float) {
+  for (const TensorBase* input : inputs) {
+    if (!input->defined() || !input->is_cpu()) return false;
+  }
+  return build_alike_rows(out, inputs, static_dtype, to_float) ||
+         (are_row_major(inputs) && build_short_rows(out, inputs, static_dtype, to_float));
 }
 
 // Where the number of inputs is known, the loops over them are unrolled.
@@ -199,7 +250,7 @@ OPLOOM_ALWAYS_INLINE bool TensorIteratorBase::build_rows_of(const TensorBase& ou
     plain = plain && input->defined() && input->is_cpu() && input->is_contiguous();
   }
   if (OPLOOM_UNLIKELY(!plain)) {
-    return can_be_rows(inputs) && build_short_rows(out, inputs, static_dtype, to_float);
+    return build_other_rows(out, inputs, static_dtype, to_float);
   }
   const TensorBase& first = *inputs[0];
   const ScalarType dtype = first.scalar_type();
@@ -246,17 +297,17 @@ bool TensorIteratorBase::build_rows(const TensorBase& out, ArrayRef<const Tensor
 bool TensorIteratorBase::build_where_rows(const TensorBase& out, const TensorBase& condition,
                                           const TensorBase& a, const TensorBase& b) {
   const TensorBase* const inputs[] = {&condition, &a, &b};
-  bool alike = a.defined() && b.defined() && a.scalar_type() == b.scalar_type() &&
-               !is_wrapped_number(a) && !is_wrapped_number(b);
+  if (!a.defined() || !b.defined()) return false;
+  const ScalarType dtype = a.scalar_type();
+  bool alike = b.scalar_type() == dtype && !is_wrapped_number(a) && !is_wrapped_number(b);
   for (const TensorBase* input : inputs) {
-    alike = alike && input->defined() && input->is_cpu() && input->is_contiguous() &&
-            input->sizes() == a.sizes();
+    if (!input->defined() || !input->is_cpu()) return false;
+    alike = alike && input->is_contiguous() && input->sizes() == a.sizes();
   }
   if (!alike) {
-    return can_be_rows(inputs) &&
+    return are_row_major(inputs) &&
            build_short_rows<1>(out, inputs, ScalarType::Undefined, /*to_float=*/false);
   }
-  const ScalarType dtype = a.scalar_type();
   if (out.defined() && !can_be_row(out, inputs, a.sizes(), dtype)) return false;
   set_rows(out, a.sizes(), a.numel(), dtype, dtype);
   for (const TensorBase* input : inputs) {
@@ -265,7 +316,8 @@ bool TensorIteratorBase::build_where_rows(const TensorBase& out, const TensorBas
   return true;
 }
 
-// Precondition: the inputs can_be_rows(). The first `kept` ones keep their dtypes.
+// Precondition: the inputs are on the CPU and are_row_major(). The first `kept` ones keep their
+// dtypes.
 template <size_t kept>
 OPLOOM_NOINLINE bool TensorIteratorBase::build_short_rows(const TensorBase& out,
                                                           ArrayRef<const TensorBase*> inputs,

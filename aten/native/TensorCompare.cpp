@@ -229,15 +229,13 @@ void fill_where(const Tensor& out, const Tensor& self, const Tensor& mask, const
                "masked_fill(): expected a mask of dtype bool, got one of dtype ",
                mask.scalar_type());
   const Tensor number = at::full({}, value, self.options());
-  TensorIterator iter = TensorIteratorConfig()
-                            .set_name("masked_fill")
-                            .check_all_same_dtype(false)
-                            .resize_outputs(false)
-                            .add_output(out)
-                            .add_const_input(mask)
-                            .add_const_input(number)
-                            .add_const_input(self)
-                            .build();
+  TensorIterator iter;
+  if (!iter.build_where_rows(out, mask, number, self)) {
+    TensorIteratorConfig config;
+    config.set_name("masked_fill").check_all_same_dtype(false).resize_outputs(false);
+    config.add_output(out).add_const_input(mask).add_const_input(number).add_const_input(self);
+    iter.build(config);
+  }
   if (!self.is_meta()) where_stub(iter.device_type(), iter);
 }
 

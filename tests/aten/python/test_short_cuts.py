@@ -107,6 +107,38 @@ def test_small_operand_of_any_strides(view, dtype):
     np.testing.assert_allclose(roots.to(oploom.complex128).numpy(), np.sqrt(x), rtol=4e-3)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(2, 3, 4, 5), (2, 1, 3, 4), (1, 3, 1, 4), (3, 2, 1, 1), (9, 16, 31, 8)])
+@pytest.mark.parametrize("order", itertools.permutations(range(4)))
+def test_operands_in_one_other_layout(order, shape, dtype):
+    def laid_out(seed):
+        """Dense, the dimensions in memory in this order."""
+        t = numbers(dtype, seed)(*(shape[d] for d in order))
+        return t.permute(*np.argsort(order).tolist())
+
+    def on_meta(t):
+        return oploom.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="meta")
+
+    a, b = laid_out(0), laid_out(1)
+    x, y = a.numpy(), b.numpy()
+    for function, reference in ((oploom.mul, np.multiply), (oploom.ne, np.not_equal)):
+        result = function(a, b)
+        assert np.array_equal(result.numpy(), reference(x, y))
+        assert result.stride() == function(on_meta(a), on_meta(b)).stride()
+        for out in (oploom.empty_strided(shape, a.stride(), dtype=result.dtype),
+                    oploom.empty(shape, dtype=result.dtype), oploom.empty(0, dtype=result.dtype)):
+            assert function(a, b, out=out) is out and out.equal(result)
+    roots = oploom.sqrt(a)
+    np.testing.assert_allclose(roots.numpy(), np.sqrt(x, dtype=np.float32), rtol=1e-6)
+    assert roots.stride() == oploom.sqrt(on_meta(a)).stride()
+    if dtype != "bool":
+        assert np.array_equal(oploom.addcmul(a, a, b).numpy(), x + x * y)
+    other = a.contiguous()
+    assert np.array_equal((a * other).numpy(), x * x) and np.array_equal((other * b).numpy(), x * y)
+    expected = np.multiply(x, y)
+    assert a.mul_(b) is a and np.array_equal(a.numpy(), expected)
+
+
 def test_gathered_operands_keep_their_memory_apart():
     """An output that is an operand's memory is never written while that is still to be read."""
     a = oploom.arange(20.0)
