@@ -242,7 +242,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   // if rows do not begin at lines, which squares need, unless there are few rows or short ones; and
   // within the cache, if rows are a multiple of 2 KB apart, so that it has room for a few lines of
   // a column (all of it measured; elements of 4 bytes gain from squares).
-  constexpr int64_t kLongRow = 256, kManyRows = 64, kMatrixBytes = 1 << 20;
+  constexpr int64_t kManyRows = 64, kMatrixBytes = 1 << 20;
   const bool may_be_crowded =
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
@@ -252,8 +252,8 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
     const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size && !fills;
-    const bool large =
-        size0 >= kLongRow && size1 >= kManyRows && size0 * size1 * to_size >= kMatrixBytes;
+    const bool large = at::detail::are_long_rows(size0, to_size) && size1 >= kManyRows &&
+                       size0 * size1 * to_size >= kMatrixBytes;
     if (transposed && (stream ? large && !at_lines(data[0], strides[2])
                               : may_be_crowded && strides[2] % 2048 == 0)) {
       const int64_t sizes[] = {to_size, to_size};

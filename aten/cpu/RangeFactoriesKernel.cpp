@@ -23,18 +23,23 @@ void fill_by_index(TensorIteratorBase& iter, F value) {
 }
 
 void arange_kernel(TensorIteratorBase& iter, const Scalar& start, const Scalar& step) {
+  // Once, and not for each dtype.
+  const bool integral = c10::isIntegralType(iter.dtype(0), /*includeBool=*/false);
+  const int64_t whole_start = integral ? start.to<int64_t>() : 0;
+  const int64_t whole_step = integral ? step.to<int64_t>() : 0;
+  const double real_start = integral ? 0 : start.to<double>();
+  const double real_step = integral ? 0 : step.to<double>();
   OPLOOM_DISPATCH(iter.dtype(0), "arange", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     if constexpr (std::is_integral_v<scalar_t>) {
       // Modulo 2^bits, as the elements are.
-      const auto first = static_cast<scalar_t>(start.to<int64_t>());
-      const auto by = static_cast<scalar_t>(step.to<int64_t>());
+      const auto first = static_cast<scalar_t>(whole_start);
+      const auto by = static_cast<scalar_t>(whole_step);
       fill_by_index<scalar_t>(iter, [=](int64_t i) {
         return vec::wrap_add(first, vec::wrap_mul(by, static_cast<scalar_t>(i)));
       });
     } else {
-      const double first = start.to<double>(), by = step.to<double>();
       fill_by_index<scalar_t>(iter, [=](int64_t i) {
-        return c10::convert<scalar_t>(first + by * static_cast<double>(i));
+        return c10::convert<scalar_t>(real_start + real_step * static_cast<double>(i));
       });
     }
   });

@@ -335,7 +335,13 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     if (!loop_repeats) short_bytes = kShortRepeatedBytes;
     if (loop_repeats && largest <= kNarrow) short_bytes = kShortNarrowBytes;
   }
-  const bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
+  bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
+  // Those of transposed operands that come from memory, unless they are very short, are not, since
+  // the buffers for short rows hold few of them.
+  for (int k = outputs; short_rows && stream && k < operands; ++k) {
+    const bool transposed = strides[k] > sizes[k] && outer[k] == sizes[k];
+    short_rows = !transposed || !are_long_rows(size0, largest);
+  }
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kPieceBytes];
@@ -357,9 +363,8 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   const DenseRowLoop loop = in_pieces ? DenseRowLoop(streamed) : dense;
   if (short_rows) {
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, loop);
-  } else if (all_dense || size0 == 1) {
-    for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, 0, loop);
-  } else if (as_it_is && !stream) {
+  } else if (all_dense || size0 == 1 || (as_it_is && !stream)) {
+    if (size0 == 1) repeated = 0;
     for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, repeated, loop);
   } else {
     for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,

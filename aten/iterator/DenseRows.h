@@ -31,6 +31,12 @@ namespace at::inline oploom_v1::detail {
 // `repeats` says that it looks at `repeated`.
 inline constexpr int kMaxOperands = 16;  // outputs and inputs
 
+// Whether rows of n elements of a transposed operand are long enough for a buffer of hundreds of
+// them to be worth it where memory is far away (measured).
+constexpr bool are_long_rows(int64_t n, int64_t element_size) {
+  return n >= 64 && n * element_size > 128;
+}
+
 using DenseRowLoop = c10::function_ref<void(char* const* data, int64_t n, uint32_t repeated)>;
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,

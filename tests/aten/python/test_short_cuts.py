@@ -298,6 +298,22 @@ def test_large_transposed_copies(dtype, odd):
     assert np.array_equal(across.numpy(), numbers[::-1])
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+@pytest.mark.parametrize("columns", [60, 67, 128, 131, 300])
+def test_large_operands_with_short_transposed_rows(dtype, columns):
+    size = np.dtype(dtype).itemsize
+    rows = LARGE // (size * columns) + 70
+    values = np.random.default_rng(columns).integers(0, 200, (columns, rows)).astype(dtype)
+    others = np.random.default_rng(1).integers(0, 9, (rows, columns)).astype(dtype)
+    tensor, other = oploom.tensor(values), oploom.tensor(others)
+    assert np.array_equal(tensor.t().contiguous().numpy(), values.T)
+    result = oploom.empty(rows, columns, dtype=tensor.dtype)
+    oploom.sub(tensor.t(), other, out=result)
+    assert np.array_equal(result.numpy(), values.T - others)
+    oploom.add(other[:1], tensor.t(), out=result)
+    assert np.array_equal(result.numpy(), others[:1] + values.T)
+
+
 @pytest.mark.parametrize("columns", [999, 4096])
 def test_reductions_of_large_tensors(columns):
     rows = LARGE // (4 * columns) + 3
