@@ -14,21 +14,22 @@ namespace {
 
 // What is gathered fits into the second-level cache, and into the usual stack of a thread.
 constexpr int64_t kBuffersBytes = 278528;
-// What is computed at a time where nothing is transposed fits into the first-level cache.
+// What is computed at a time where nothing is transposed fits into the first-level cache; what
+// comes from farther than the second, half as much, which keeps more of the memory's requests under
+// way.
 constexpr int64_t kPieceBytes = 4096;
+constexpr int64_t kFarBytes = 4 << 20;
 // Rows that are gathered together: of float32, sixteen lines of the memory that follow one another.
 // Half as many are scattered together.
 constexpr int64_t kRows = 256;
 // Rows of a buffer lie a line further apart than need be, hence not a power of two.
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
-// The processor sees long rows alone coming. Where memory is far away, the others are fetched: what
-// is dense beside what is transposed, so many rows ahead, the next one of small pieces, and while
-// a block is computed, what will be gathered for the next. All but the small pieces come to the
-// second-level cache, as in FarRows.h: to the first, sums with transposed operands took 1.5 times
-// as long.
+// The processor sees rows coming, long ones and, piece by piece, those with gaps (fetching them
+// took up to 1.8 times as long), but not what is transposed. Where memory is far away, that is
+// fetched for the next block while one is computed, and what is dense beside it, so many rows
+// ahead: to the second-level cache, as in FarRows.h; to the first, sums took 1.5 times as long.
 constexpr int64_t kAhead = 8;
-constexpr int64_t kFetchedPieceBytes = 1024;
 
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
@@ -115,13 +116,11 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
 }
 
 // Asks for the lines of `bytes` bytes, or of each element if they are further apart than lines, to
-// be brought to the first-level cache or the second.
-template <int level>
+// be brought to the second-level cache.
 void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
   const int64_t step = std::max(stride, kLineBytes);
   for (int64_t i = 0; i < bytes; i += step) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + i), /*write=*/0,
-                       /*locality=*/4 - level);
+    __builtin_prefetch(reinterpret_cast<const void*>(from + i), /*write=*/0, /*locality=*/2);
   }
 }
 
@@ -135,7 +134,7 @@ struct Part {
 OPLOOM_NOINLINE void fetch_columns(const char* data, int64_t inner, int64_t outer, int64_t size,
                                    const Part& next, int64_t r, int64_t shares) {
   const uintptr_t from = reinterpret_cast<uintptr_t>(data) + next.i * inner + next.j * outer;
-  for (; r < next.n; r += shares) fetch<2>(from + r * inner, next.rows * size, kLineBytes);
+  for (; r < next.n; r += shares) fetch(from + r * inner, next.rows * size, kLineBytes);
   asm volatile("");  // a function that does nothing but ask would not be called
 }
 
@@ -158,7 +157,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   CastLoop move[kMaxOperands];
   const RepeatLoop repeat = get_repeat_loop();
   Mode mode[kMaxOperands];
-  bool columns = false, gathered = false, prepares = stream;
+  bool columns = false, gathered = false, prepares = false;
   int buffered = 0;
   for (int k = 0; k < operands; ++k) {
     mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
@@ -172,8 +171,11 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   for (int k = 0, next = 0; k < operands; ++k) {
     buffer[k] = buffers + (mode[k] == Mode::Dense ? 0 : next++ * bytes);
   }
+  const bool fetches = stream && columns;
+  prepares = prepares || fetches;
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
-  int64_t block = 1, pitch = stream ? kFetchedPieceBytes : kPieceBytes;
+  const bool far = stream || size0 * size1 * largest >= kFarBytes;
+  int64_t block = 1, pitch = far ? kPieceBytes / 2 : kPieceBytes;
   if (columns) {
     const int64_t most = std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows);
     block = std::min(size1, gathered ? most : most / 2);
@@ -198,22 +200,17 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // What is done for row r of a part before it is computed, if anything.
   const auto prepare = [&](int64_t i, int64_t j, int64_t r, int64_t n, int64_t rows,
                            const Part& next) {
-    for (int k = outputs; stream && gathered && k < operands; ++k) {
+    for (int k = outputs; fetches && gathered && k < operands; ++k) {
       if (mode[k] != Mode::Columns) continue;
       fetch_columns(data[k], strides[k], outer[k], sizes[k], next, r, rows);
     }
     for (int k = outputs; k < operands; ++k) {
       char* place = data[k] + i * strides[k] + (j + r) * outer[k];
-      if (stream && mode[k] != Mode::Columns) {
-        const auto from = reinterpret_cast<uintptr_t>(place);
-        const int64_t bytes = n * strides[k], piece = width * strides[k];
-        if (columns) {
-          // Behind the last row comes the first one of the next piece.
-          const int64_t last = r + kAhead < rows ? 0 : piece - rows * outer[k];
-          fetch<2>(from + kAhead * outer[k] + last, bytes, strides[k]);
-        } else {
-          fetch<1>(from + piece, bytes, strides[k]);
-        }
+      if (fetches && mode[k] != Mode::Columns) {
+        // Behind the last row comes the first one of the next piece.
+        const int64_t last = r + kAhead < rows ? 0 : width * strides[k] - rows * outer[k];
+        fetch(reinterpret_cast<uintptr_t>(place) + kAhead * outer[k] + last, n * strides[k],
+              strides[k]);
       }
       if (mode[k] == Mode::Strided) move[k](buffer[k], sizes[k], place, strides[k], n);
       // The buffer still holds the element if neither row nor piece needs another.
