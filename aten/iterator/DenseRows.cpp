@@ -14,10 +14,9 @@ namespace {
 
 // What is gathered fits into the second-level cache, and into the usual stack of a thread.
 constexpr int64_t kBuffersBytes = 278528;
-// What is computed at a time where nothing is transposed fits into the first-level cache; what
-// comes from farther than the second, half as much, which keeps more of the memory's requests under
-// way.
-constexpr int64_t kPieceBytes = 4096;
+// What is computed at a time where nothing is transposed fits into the first-level cache. Of what
+// comes from farther than the second it is less, so that reading does not rest as long meanwhile.
+constexpr int64_t kPieceBytes = 4096, kFarPieceBytes = 2048;
 constexpr int64_t kFarBytes = 4 << 20;
 // Rows that are gathered together: of float32, sixteen lines of the memory that follow one another.
 // Half as many are scattered together.
@@ -175,7 +174,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   prepares = prepares || fetches;
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
   const bool far = stream || size0 * size1 * largest >= kFarBytes;
-  int64_t block = 1, pitch = far ? kPieceBytes / 2 : kPieceBytes;
+  int64_t block = 1, pitch = far ? kFarPieceBytes : kPieceBytes;
   if (columns) {
     const int64_t most = std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows);
     block = std::min(size1, gathered ? most : most / 2);
@@ -341,11 +340,11 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   }
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
-    alignas(64) char piece[kPieceBytes];
+    alignas(64) char piece[kFarPieceBytes];
     const BytesLoop copy = get_stream_loop();
     char* target = row[0];
-    for (int64_t i = 0; i < n; i += kPieceBytes / sizes[0]) {
-      const int64_t count = std::min(n - i, kPieceBytes / sizes[0]);
+    for (int64_t i = 0; i < n; i += kFarPieceBytes / sizes[0]) {
+      const int64_t count = std::min(n - i, kFarPieceBytes / sizes[0]);
       char* at[kMaxOperands] = {piece};
       for (int k = 1; k < operands; ++k) {
         at[k] = row[k] + (is_repeated(repeated, k) ? 0 : i * sizes[k]);
@@ -356,7 +355,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   };
   const bool in_pieces =
       stream && outputs == 1 &&
-      (short_rows || (strides[0] == sizes[0] && size0 * sizes[0] >= kPieceBytes / 4));
+      (short_rows || (strides[0] == sizes[0] && size0 * sizes[0] >= kFarPieceBytes / 2));
   const DenseRowLoop loop = in_pieces ? DenseRowLoop(streamed) : dense;
   if (short_rows) {
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, loop);
