@@ -5,6 +5,7 @@
 #include <c10/util/Macros.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>

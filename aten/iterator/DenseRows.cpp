@@ -331,13 +331,14 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     if (!loop_repeats) short_bytes = kShortRepeatedBytes;
     if (loop_repeats && largest <= kNarrow) short_bytes = kShortNarrowBytes;
   }
-  bool short_rows = in_order && size1 > 1 && !one_by_one && size0 * largest <= short_bytes;
-  // Those of transposed operands that come from memory, unless they are very short, are not, since
-  // the buffers for short rows hold few of them.
-  for (int k = outputs; short_rows && stream && k < operands; ++k) {
-    const bool transposed = strides[k] > sizes[k] && outer[k] == sizes[k];
-    short_rows = !transposed || !are_long_rows(size0, largest);
+  // Transposed operands that come from memory are worth buffers for more rows than short ones have.
+  bool transposes = false;
+  for (int k = outputs; stream && k < operands; ++k) {
+    transposes = transposes ||
+                 (strides[k] > sizes[k] && outer[k] == sizes[k] && are_long_rows(size0, sizes[k]));
   }
+  const bool short_rows =
+      in_order && size1 > 1 && !one_by_one && !transposes && size0 * largest <= short_bytes;
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kFarPieceBytes];

@@ -417,7 +417,8 @@ void TensorIteratorBase::set_single_row(int64_t numel) {
   }
 }
 
-// The dimensions become those of the tensors from the last to the first.
+// The dimensions become those of the tensors from the last to the first. Where the shape was given,
+// operands have its dimensions, and nothing is broadcast.
 void TensorIteratorBase::compute_strides(const TensorIteratorConfig& config) {
   const int last = ndim() - 1;
   const bool is_static = config.static_shape_.has_value();
@@ -430,7 +431,7 @@ void TensorIteratorBase::compute_strides(const TensorIteratorConfig& config) {
     const IntArrayRef sizes = tensor.sizes();
     const IntArrayRef strides = tensor.strides();
     const auto element_size = static_cast<int64_t>(tensor.element_size());
-    op.stride_bytes.resize(shape_.size());
+    op.stride_bytes.assign(shape_.size(), 0);
     for (const auto i : c10::irange(sizes.size())) {
       const size_t d = sizes.size() - 1 - i;
       const bool broadcast = sizes[d] == 1 && shape_[i] != 1 && !is_static;

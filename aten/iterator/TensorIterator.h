@@ -377,7 +377,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   int num_outputs_ = 0;
   ScalarType common_dtype_ = ScalarType::Undefined;
   Device common_device_ = kCPU;
-  bool all_ops_same_shape_ = false;  // known while it is built, as is the next
+  // Of use to build() alone.
+  bool all_ops_same_shape_ = false;
   bool all_ops_are_scalars_ = false;
   bool is_reduction_ = false;
   bool is_meta_ = false;

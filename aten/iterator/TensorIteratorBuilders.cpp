@@ -18,29 +18,32 @@ bool is_wrapped_number(const TensorBase& tensor) {
   return tensor.unsafeGetTensorImpl()->is_wrapped_number();
 }
 
-// Whether the dimensions lie in memory in their order, so that the output of a call has them so.
+// Whether the iterator would leave the dimensions of a call in their order as far as this input has
+// a say, so that the output is contiguous; see reorder_dimensions(), which looks at dimensions of
+// size 1 as well.
 bool is_row_major(const TensorBase& tensor) {
   const IntArrayRef sizes = tensor.sizes(), strides = tensor.strides();
-  int64_t inner = 0;
+  int64_t inner_stride = 0, inner_size = 0;
   for (size_t d = sizes.size(); d-- > 0;) {
-    if (sizes[d] == 1 || strides[d] == 0) continue;
-    if (strides[d] <= inner) return false;
-    inner = strides[d];
+    if (strides[d] == 0) continue;
+    if (strides[d] < inner_stride) return false;
+    if (strides[d] == inner_stride && sizes[d] < inner_size) return false;
+    inner_stride = strides[d];
+    inner_size = sizes[d];
   }
   return true;
 }
 
-// Whether inputs on the CPU can be made short rows if they are small.
+// Contiguous ones too: the strides of their dimensions of size 1 may be any.
 bool are_row_major(ArrayRef<const TensorBase*> inputs) {
-  for (const TensorBase* input : inputs) {
-    if (!input->is_contiguous() && !is_row_major(*input)) return false;
-  }
-  return true;
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const TensorBase* input) { return is_row_major(*input); });
 }
 
 bool independent(const TensorBase& out, const TensorBase& in) {
   return out.is_same(in) || !out.is_alias_of(in);
 }
+
 // Whether `out` can be written as it is, if its layout is the right one: the right dtype and sizes,
 // no memory of a third tensor.
 OPLOOM_NOINLINE bool can_be_written(const TensorBase& out, ArrayRef<const TensorBase*> inputs,
