@@ -163,11 +163,11 @@ void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRe
 }
 
 // Note [Short cuts]
-// The usual call of a pointwise operator has contiguous CPU operands of one dtype and shape, or one
-// such operand and a number, or is so small that its other operands are soon made like that:
-// gathered, repeated and converted. There is nothing to broadcast, to sort or to merge then; the
-// result is the same as from build(), which every other call takes, and which reports what does not
-// fit.
+// The usual call of a pointwise operator has contiguous CPU operands of one dtype and shape, or
+// such that are dense in another layout, or a contiguous one and a number, or is so small that its
+// other operands are soon made contiguous: gathered, repeated and converted. There is nothing to
+// broadcast, to sort or to merge then; the result is the same as from build(), which every other
+// call takes, and which reports what does not fit.
 //
 // The operands become rows: an address and a dtype each, which is all that a kernel of dense rows
 // reads. What else there is to know of an operand is filled in when somebody asks.
