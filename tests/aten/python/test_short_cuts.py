@@ -15,8 +15,8 @@ def made(dtype, count=6):
 
 def strided(tensor):
     """The same values, with gaps, and with dimensions that lie in memory from the first to the last:
-    such operands are walked through, and not gathered first, however small they are, if they have
-    more than one."""
+    operands of two dimensions and more are walked through then, and not gathered first, however
+    small they are."""
     order = range(tensor.dim())[::-1]
     wide = oploom.stack([tensor, tensor], -1)[..., 0].permute(*order).contiguous()
     wide = oploom.stack([wide, wide], -1)[..., 0].permute(*order)
