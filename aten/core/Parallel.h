@@ -87,7 +87,7 @@ inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F
 template <typename F>
 inline void parallel_for_in_place(int64_t count, int64_t size, int64_t tensors, int64_t grain_size,
                                   const F& f) {
-  constexpr int64_t kCacheBytes = 1 << 20, kPiece = 4096;
+  constexpr int64_t kCacheBytes = 1 << 20, kPiece = 16384;
   const int64_t bytes = count * size;
   const bool backwards = bytes <= kCacheBytes && bytes * tensors > kCacheBytes;
   parallel_for(0, count, grain_size, [&](int64_t begin, int64_t end) {

@@ -92,8 +92,9 @@ OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T*
   for (int64_t r = 0; r < rows; ++r, c += o.ldc, addend += o.addend_row) {
     for (int64_t s = 0; s < vectors; ++s, sums += V::size()) {
       const int64_t count = s + 1 < vectors ? int64_t{V::size()} : last;
-      const V sum = V::loadu(sums);
-      scaled(sum, o.alpha, o.beta, addend + s * V::size(), count).storeu(c + s * V::size(), count);
+      const V sum = scaled(V::loadu(sums), o.alpha, o.beta, addend + s * V::size(), count);
+      T* const at = c + s * V::size();
+      count == V::size() ? sum.storeu(at) : sum.storeu(at, count);
     }
   }
 }
@@ -435,21 +436,21 @@ constexpr int64_t kDotRows = 8;
 constexpr int64_t kLongRow = 3 * kWide / 4;
 
 // A column times a dense row.
-template <typename T>
-void outer_product(const Operands<T>& operands, int64_t m, int64_t n) {
+template <bool kScaled, typename T>
+OPLOOM_NOINLINE void outer_product(Operands<T> o, int64_t m, int64_t n) {
   using V = Vec<T>;
-  const bool plain = operands.alpha == T(1) && operands.beta == T(0);
-  Operands<T> o = operands;
+  const int64_t last = n % V::size(), whole = n - last;
   for (int64_t r = 0; r < m; ++r, o.skip_rows(1)) {
     const V factor(*o.a);
-    const auto add = [&](int64_t j, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
-      V sum = fmadd(factor, V::loadu(o.b + j, count), V(T(0)));
-      if (!plain) sum = scaled(sum, o.alpha, o.beta, o.addend + j, count);
-      sum.storeu(o.c + j, count);
+    const auto term = [&](int64_t j, V b, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      const V product = fmadd(factor, b, V(T(0)));
+      return kScaled ? scaled(product, o.alpha, o.beta, o.addend + j, count) : product;
     };
-    int64_t j = 0;
-    for (; j + V::size() <= n; j += V::size()) add(j, V::size());
-    if (j < n) add(j, n - j);
+    OPLOOM_INDEPENDENT_ITERATIONS
+    for (int64_t j = 0; j < whole; j += V::size()) {
+      term(j, V::loadu(o.b + j), V::size()).storeu(o.c + j);
+    }
+    if (last > 0) term(whole, V::loadu(o.b + whole, last), last).storeu(o.c + whole, last);
   }
 }
 
@@ -491,7 +492,10 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
   }
   const bool by_rows = dense && (g.m == 1 || g.k == 1) && !std::is_integral_v<T>;
   const int64_t widest = by_rows ? kWide : kColumns;
-  if (dense && g.k == 1 && g.n > kLongRow * kStep) return outer_product(o, g.m, g.n);
+  if (dense && g.k == 1 && g.n > kLongRow * kStep) {
+    return alpha == T(1) && beta == T(0) ? outer_product<false>(o, g.m, g.n)
+                                         : outer_product<true>(o, g.m, g.n);
+  }
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
     int64_t vectors = portion(left, widest);
     if (!is_width(vectors)) vectors = (vectors + 1) / 2;
