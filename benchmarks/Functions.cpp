@@ -27,11 +27,15 @@ void add_functions(Cases& cases) {
   unary("asin", at::asin_out, unit);
   unary("acos", at::acos_out, unit);
   unary("atan", at::atan_out, x);
+  unary("asinh", at::asinh_out, x);
+  unary("acosh", at::acosh_out, positive + 1);
+  unary("atanh", at::atanh_out, unit);
   unary("sinh", at::sinh_out, x);
   unary("cosh", at::cosh_out, x);
   unary("tanh", at::tanh_out, x);
   unary("erf", at::erf_out, x);
   unary("erfc", at::erfc_out, x);
+  unary("erfinv", at::erfinv_out, unit);
   unary("sigmoid", at::sigmoid_out, x);
   unary("silu", at::silu_out, x);
   unary("mish", at::mish_out, x);

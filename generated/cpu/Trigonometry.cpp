@@ -39,9 +39,11 @@ struct acosh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit acosh_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return acosh(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return acosh(usual, self); }
 };
 
 // acosh_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(1 / (sqrt(self - 1)
@@ -90,9 +92,11 @@ struct asinh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit asinh_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return asinh(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return asinh(usual, self); }
 };
 
 // asinh_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(1 / sqrt(self *
@@ -140,9 +144,11 @@ struct atanh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit atanh_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return atanh(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return atanh(usual, self); }
 };
 
 // atanh_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(1 / (1 - self *

@@ -260,50 +260,6 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
   return blendv(result, x / y, y == zero);
 }
 
-// ---- SLEEF's, beside those of math.h ----
-
-#if defined(CPU_CAPABILITY_AVX512)
-#define OPLOOM_SLEEF_F(name, accuracy) Sleef_##name##f16_##accuracy
-#define OPLOOM_SLEEF_D(name, accuracy) Sleef_##name##d8_##accuracy
-#elif defined(CPU_CAPABILITY_AVX2)
-#define OPLOOM_SLEEF_F(name, accuracy) Sleef_##name##f8_##accuracy
-#define OPLOOM_SLEEF_D(name, accuracy) Sleef_##name##d4_##accuracy
-#endif
-
-// SLEEF's where none of its steps overflows; beyond, the C library's for each number.
-template <typename V, typename F>
-OPLOOM_ALWAYS_INLINE V within(typename V::value_type bound, const V& x, const V& result,
-                              const F& exact) {
-  const auto inside = x.abs() <= V(bound);
-  return OPLOOM_LIKELY(all(inside)) ? result : blendv(x.map(exact), result, inside);
-}
-
-#if defined(OPLOOM_SLEEF_F)
-#define OPLOOM_SLEEF_FLOAT(name, accuracy)                    \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) { \
-    return OPLOOM_SLEEF_F(name, accuracy)(x);                 \
-  }
-#define OPLOOM_SLEEF_DOUBLE(name, accuracy)                     \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) { \
-    return OPLOOM_SLEEF_D(name, accuracy)(x);                   \
-  }
-#define OPLOOM_SLEEF_FLOAT_WITHIN(name, bound)                        \
-  OPLOOM_ALWAYS_INLINE Vec<float> name(const Vec<float>& x) {         \
-    return within(bound, x, Vec<float>(OPLOOM_SLEEF_F(name, u10)(x)), \
-                  [](float value) { return std::name(value); });      \
-  }
-#define OPLOOM_SLEEF_DOUBLE_WITHIN(name, bound)                        \
-  OPLOOM_ALWAYS_INLINE Vec<double> name(const Vec<double>& x) {        \
-    return within(bound, x, Vec<double>(OPLOOM_SLEEF_D(name, u10)(x)), \
-                  [](double value) { return std::name(value); });      \
-  }
-#else
-#define OPLOOM_SLEEF_FLOAT(name, accuracy)
-#define OPLOOM_SLEEF_DOUBLE(name, accuracy)
-#define OPLOOM_SLEEF_FLOAT_WITHIN(name, bound)
-#define OPLOOM_SLEEF_DOUBLE_WITHIN(name, bound)
-#endif
-
 // For one number, and for complex ones.
 #define OPLOOM_LIBRARY(name)                                   \
   template <typename T>                                        \
@@ -322,17 +278,25 @@ OPLOOM_LIBRARY(lgamma)
 OPLOOM_LIBRARY(sinh)
 #undef OPLOOM_LIBRARY
 
-// Those of float that are missing are in math_*.h.
-OPLOOM_SLEEF_DOUBLE(acos, u10)
-OPLOOM_SLEEF_DOUBLE(asin, u10)
-OPLOOM_SLEEF_FLOAT(atanh, u10)
-OPLOOM_SLEEF_DOUBLE_WITHIN(acosh, 1e150)
-OPLOOM_SLEEF_DOUBLE_WITHIN(asinh, 1e150)
-OPLOOM_SLEEF_DOUBLE_WITHIN(lgamma, 1e305)
-OPLOOM_SLEEF_FLOAT_WITHIN(acosh, 1e18f)
-OPLOOM_SLEEF_FLOAT_WITHIN(asinh, 1e18f)
-#undef OPLOOM_SLEEF_FLOAT_WITHIN
-#undef OPLOOM_SLEEF_DOUBLE_WITHIN
+// SLEEF's; the others of floating numbers are in math_*.h.
+#if defined(CPU_CAPABILITY_AVX512)
+#define OPLOOM_SLEEF(name) Sleef_##name##d8_u10
+#elif defined(CPU_CAPABILITY_AVX2)
+#define OPLOOM_SLEEF(name) Sleef_##name##d4_u10
+#endif
+#if defined(OPLOOM_SLEEF)
+OPLOOM_ALWAYS_INLINE Vec<double> acos(const Vec<double>& x) { return OPLOOM_SLEEF(acos)(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> asin(const Vec<double>& x) { return OPLOOM_SLEEF(asin)(x); }
+// Beyond, one of its steps overflows.
+OPLOOM_ALWAYS_INLINE Vec<double> lgamma(const Vec<double>& x) {
+  const auto inside = x.abs() <= Vec<double>(1e305);
+  const Vec<double> y = OPLOOM_SLEEF(lgamma)(x);
+  if (all(inside)) [[likely]]
+    return y;
+  return blendv(x.map([](double value) { return std::lgamma(value); }), y, inside);
+}
+#undef OPLOOM_SLEEF
+#endif
 
 template <typename T>
 Vec<T> exp2(const Vec<T>& x) {
@@ -349,10 +313,6 @@ template <typename T>
 Vec<T> hypot(const Vec<T>& x, const Vec<T>& y) {
   return map_two(x, y, [](T a, T b) { return std::hypot(a, b); });
 }
-#undef OPLOOM_SLEEF_FLOAT
-#undef OPLOOM_SLEEF_DOUBLE
-#undef OPLOOM_SLEEF_F
-#undef OPLOOM_SLEEF_D
 
 // log(exp(x) + exp(y)) and the same of base 2, without overflow.
 template <typename T>
@@ -374,7 +334,10 @@ OPLOOM_ALWAYS_INLINE Vec<T> logaddexp2(const Vec<T>& x, const Vec<T>& y) {
 #define OPLOOM_ONE_FORM(name)          \
   template <typename U, typename... V> \
   requires(kTellsUsual<U>) OPLOOM_ALWAYS_INLINE auto name(U&, const V&... x) { return name(x...); }
+OPLOOM_ONE_FORM(acosh)
+OPLOOM_ONE_FORM(asinh)
 OPLOOM_ONE_FORM(atan2)
+OPLOOM_ONE_FORM(atanh)
 OPLOOM_ONE_FORM(exp)
 OPLOOM_ONE_FORM(exp2)
 OPLOOM_ONE_FORM(expm1)

@@ -210,8 +210,10 @@ OPLOOM_ALWAYS_INLINE Vec<T> log1p_of_usual(Vec<T> x, Rest... x_rest) {
   const V f = a + b;
   V rest = b - (f - a);
   ((rest = fmadd(x_rest, inverse, rest)), ...);
-  // log'(1 + f) is about 1 - f.
-  const V small = small_of_log<NaturalLog>(f, fmadd(f.neg(), rest, rest));
+  // log'(1 + f) is about 1 - f, and beside a larger rest 1 - f + f^2.
+  V lost = rest;
+  if constexpr (sizeof...(Rest) > 0) lost = fmadd(f.neg(), rest, rest);
+  const V small = small_of_log<NaturalLog>(f, fmadd(f.neg(), lost, rest));
   return log_of_parts<NaturalLog>(power_of_bits(bits), f, small) | (x & V(T(-0.0)));
 }
 
@@ -235,19 +237,109 @@ requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> log1p(U& usual,
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::log1p() const { return vec::log1p(kAny, *this); }
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log1p() const { return vec::log1p(kAny, *this); }
 
-// The logarithm of (1 + |x|) / (1 - |x|), halved: of 1 + y with y = 2 |x| / (1 - |x|) in two
-// numbers.
-OPLOOM_NOINLINE inline Vec<double> atanh(const Vec<double>& x) {
-  using D = Vec<double>;
-  const D one(1.), magnitude = x.abs(), twice = magnitude + magnitude;
-  const D below = one - magnitude, below_rest = (one - below) - magnitude;
-  const D inverse = one / below, quotient = twice * inverse;
-  const D rest = fmadd(quotient.neg(), below_rest, fmadd(quotient.neg(), below, twice));
-  const D y = log1p_of_usual(quotient, rest * inverse) * D(0.5) | (x & D(-0.));
-  if (all(magnitude < one)) [[likely]]
-    return y;
-  return blendv(x / below.sqrt(), y, magnitude < one);
+// Note [Inverse hyperbolic functions]
+// Each is, but for its sign, log1p of a number that is computed in two parts. asinh and acosh of
+// large numbers, whose squares would overflow, are log(2 |x|).
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> log_of_twice(Vec<T> x) {
+  using V = Vec<T>;
+  V k;
+  const V m = split_power(x, k);
+  const V y = log_of_split<NaturalLog>(k + V(T(1)), m - V(T(1)));
+  return blendv(x, y, x < V(std::numeric_limits<T>::infinity()));
 }
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask is_small_for_inverse(Vec<T> magnitude) {
+  return magnitude <= Vec<T>(T(0x1p58));
+}
+
+// What sqrt(p + p_rest) is more than `root`, that of p, for p from 0.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> rest_of_root(Vec<T> root, Vec<T> p, Vec<T> p_rest) {
+  const Vec<T> lost = fmadd(root.neg(), root, p) + p_rest;
+  return lost * (Vec<T>(T(0.5)) / maximum(root, Vec<T>(std::numeric_limits<T>::min())));
+}
+
+// Of (1 + |x|) / (1 - |x|) the logarithm, halved: of 1 + y with y = 2 |x| / (1 - |x|).
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> atanh_of_usual(Vec<T> x) {
+  using V = Vec<T>;
+  const V one(T(1)), magnitude = x.abs(), twice = magnitude + magnitude;
+  const V below = one - magnitude, below_rest = (one - below) - magnitude;
+  const V inverse = one / below, quotient = twice * inverse;
+  const V rest = fmadd(quotient.neg(), below_rest, fmadd(quotient.neg(), below, twice));
+  return log1p_of_usual(quotient, rest * inverse) * V(T(0.5)) | (x & V(T(-0.0)));
+}
+template <typename T>
+OPLOOM_NOINLINE Vec<T> atanh_of_any(Vec<T> x) {
+  const Vec<T> one(T(1)), below = one - x.abs();
+  return blendv(x / below.sqrt(), atanh_of_usual(x), x.abs() < one);
+}
+
+// y = |x| + (sqrt(1 + x^2) - 1)
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> asinh_of_usual(Vec<T> x) {
+  using V = Vec<T>;
+  const V one(T(1)), magnitude = x.abs(), square = x * x;
+  const V larger = maximum(square, one), smaller = minimum(square, one), p = larger + smaller;
+  const V p_rest = (smaller - (p - larger)) + fmadd(x, x, square.neg());
+  const V root = p.sqrt(), more = root - one, y = magnitude + more;
+  const V more_rest = rest_of_root(root, p, p_rest) - (one - (root - more));
+  const V rest = (more - (y - magnitude)) + more_rest;
+  return log1p_of_usual(y, rest) | (x & V(T(-0.0)));
+}
+template <typename T>
+OPLOOM_NOINLINE Vec<T> asinh_of_any(Vec<T> x) {
+  const Vec<T> magnitude = x.abs();
+  const auto small = is_small_for_inverse(magnitude);
+  return blendv(log_of_twice(magnitude) | (x & Vec<T>(T(-0.0))), asinh_of_usual(x), small);
+}
+
+// y = (x - 1) + sqrt(x^2 - 1)
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> acosh_of_usual(Vec<T> x) {
+  using V = Vec<T>;
+  const V one(T(1)), square = x * x, less = square - one;
+  const V less_rest = fmadd(x, x, square.neg()) - (one - (square - less));
+  const V p = less + less_rest, p_rest = less_rest - (p - less);
+  const V root = p.sqrt(), more = x - one, y = root + more;
+  const V more_rest = rest_of_root(root, p, p_rest) - (one - (x - more));
+  return log1p_of_usual(y, (more - (y - root)) + more_rest);
+}
+template <typename T>
+OPLOOM_NOINLINE Vec<T> acosh_of_any(Vec<T> x) {
+  using V = Vec<T>;
+  const V y = blendv(log_of_twice(x), acosh_of_usual(x), is_small_for_inverse(x));
+  return blendv(y, V(std::numeric_limits<T>::quiet_NaN()), x < V(T(1)));
+}
+
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> atanh(U& usual, const Vec<T>& x) {
+  if (!usual.are(x.abs() < Vec<T>(T(1)))) [[unlikely]]
+    return atanh_of_any(x);
+  return atanh_of_usual(x);
+}
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> asinh(U& usual, const Vec<T>& x) {
+  if (!usual.are(is_small_for_inverse(x.abs()))) [[unlikely]]
+    return asinh_of_any(x);
+  return asinh_of_usual(x);
+}
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> acosh(U& usual, const Vec<T>& x) {
+  if (!usual.are((x >= Vec<T>(T(1))) & is_small_for_inverse(x))) [[unlikely]]
+    return acosh_of_any(x);
+  return acosh_of_usual(x);
+}
+#define OPLOOM_INVERSE(name)                                                               \
+  template <typename T>                                                                    \
+  requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> name(const Vec<T>& x) { \
+    return name(kAny, x);                                                                  \
+  }
+OPLOOM_INVERSE(acosh)
+OPLOOM_INVERSE(asinh)
+OPLOOM_INVERSE(atanh)
+#undef OPLOOM_INVERSE
 
 // log(1 + e) for e from 0 to 1. Up to 1/2, f = e; above, f = (1 + e) / 2 - 1, exactly.
 OPLOOM_ALWAYS_INLINE Vec<float> log1p_of_share(Vec<float> e) {

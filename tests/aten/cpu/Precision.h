@@ -6,7 +6,9 @@
 #include <aten/stubs/DispatchStub.h>
 #include <c10/util/special_functions.h>
 #include <generated/ops/acos.h>
+#include <generated/ops/acosh.h>
 #include <generated/ops/asin.h>
+#include <generated/ops/asinh.h>
 #include <generated/ops/atan.h>
 #include <generated/ops/atanh.h>
 #include <generated/ops/cos.h>
@@ -193,9 +195,11 @@ Tensor tensor_of(T* values, size_t count) {
 // below 0.
 inline const Function kFunctions[] = {
     {"acos", at::acos, OPLOOM_BOTH(std::acos(x)), {1, 1}, {1, 1}},
+    {"acosh", at::acosh, OPLOOM_BOTH(std::acosh(x)), {2, 1}, {2, 1}},
     {"asin", at::asin, OPLOOM_BOTH(std::asin(x)), {1, 1}, {1, 1}},
+    {"asinh", at::asinh, OPLOOM_BOTH(std::asinh(x)), {2, 1}, {2, 1}},
     {"atan", at::atan, OPLOOM_BOTH(std::atan(x)), {1, 1}, {1, 1}},
-    {"atanh", at::atanh, OPLOOM_BOTH(std::atanh(x)), {2, 1.01}, {2, 1}},
+    {"atanh", at::atanh, OPLOOM_BOTH(std::atanh(x)), {2, 1}, {2, 1}},
     {"cos", at::cos, OPLOOM_BOTH(std::cos(x)), {1, 1}, {1, 1}},
     {"cosh", at::cosh, OPLOOM_BOTH(std::cosh(x)), {2, 1}, {2, 1}},
     // Between its poles it goes through 0, where the logarithm is as large as the rest.

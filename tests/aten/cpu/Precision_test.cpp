@@ -332,8 +332,8 @@ TEST(Precision, NextafterIsExact) {
 template <typename T>
 void expect_signs_of_zeros() {
   std::vector<T> zeros = {T(0.0), T(-0.0)};
-  for (auto f : {at::asin, at::atan, at::atanh, at::erf, at::expm1, at::log1p, at::sin, at::sinh,
-                 at::tan, at::tanh}) {
+  for (auto f : {at::asin, at::asinh, at::atan, at::atanh, at::erf, at::expm1, at::log1p, at::sin,
+                 at::sinh, at::tan, at::tanh}) {
     const Tensor result = f(tensor_of(zeros));
     EXPECT_FALSE(std::signbit(result.const_data_ptr<T>()[0]));
     EXPECT_TRUE(std::signbit(result.const_data_ptr<T>()[1]));
