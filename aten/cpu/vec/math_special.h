@@ -1,5 +1,5 @@
-// Functions of float that are computed in double, and rounded once: errors are little more than 0.5
-// ULP. And erfinv of double.
+// Functions of float that are computed in double where they need it, and rounded once: errors are
+// little more than 0.5 ULP. And erfinv of double.
 #pragma once
 
 #include <aten/cpu/vec/math_gamma.h>
@@ -57,12 +57,51 @@ OPLOOM_ALWAYS_INLINE Vec<float> or_else(Vec<float> y, Vec<float> share, Vec<floa
                 is_positive_normal(share));
 }
 
-OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
+OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x) {
   using D = Vec<double>;
   const auto v = widen(x);
   const D one(1.);
   const Vec<float> share = narrow(fmadd(v[0].neg(), v[0], one), fmadd(v[1].neg(), v[1], one));
   return or_else(erfinv_product(v, share), share, x, c10::special::erfinv);
+}
+
+// The first curve in float, for w up to 5: what the largest parts of w, and of c + d t, where
+// t = w - 2.5, lose is kept.
+OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
+  using V = Vec<float>;
+  using Log = NaturalLog;
+  const V one(1.f), c(1.50140929f), d(0.24664028f);
+  const V square = x * x, most = one - square;
+  const V lost_share = ((one - most) - square) - fmadd(x, x, square.neg());
+  const V share = most + lost_share;
+  // share = 2^k (1 + f), as in log1p_of_usual
+  const auto bits = bits_of_power(share);
+  const auto exponent = bits & bits_of(V(-std::numeric_limits<float>::infinity()));
+  const V inverse = from_bits<V>(bits_of(one) - exponent), k = power_of_bits(bits);
+  const V f = fmadd(share, inverse, one.neg());
+  const V rest_of_f = (lost_share - (share - most)) * inverse;
+  const V small = small_of_log<Log>(f, fmadd(f.neg(), rest_of_f, rest_of_f));
+  const V power = k * V(Log::kPower<float>);
+  const V minus_w = power + f;
+  const V lost = (f - (minus_w - power)) + fmadd(k, V(Log::kPowerRest<float>), small);
+  const V t = V(-2.5f) - minus_w;
+  const V t_rest = ((V(-2.5f) - t) - minus_w) - lost;
+  const V whole_t = t + t_rest;
+  const V curve = polynomial_by_halves(whole_t, -0.00417732463617055f, -0.0012527048769534971f,
+                                       0.00021826355745196204f, -4.998759713961508e-06f,
+                                       -3.4260121484801588e-06f, 4.796988415299888e-07f,
+                                       1.6457227921792074e-08f, -1.1023213236203067e-08f,
+                                       4.370312784459356e-10f, 1.3285898551675198e-10f);
+  const V line = fmadd(d, t, c);
+  const V line_rest = fmadd(d, t, c - line) + fmadd(V(-4.103433e-09f), t, V(5.947144e-08f));
+  const V rest = fmadd(whole_t * whole_t, curve, fmadd(d, t_rest, line_rest));
+  const V product = x * line;
+  const V y = product + fmadd(x, rest, fmadd(x, line, product.neg()));
+  // e^-5; and below 2^-90 the rests are no normal numbers.
+  const auto usual = (share >= V(0.0067379470f)) & (x.abs() >= V(0x1p-90f));
+  if (all(usual)) [[likely]]
+    return y;
+  return blendv(erfinv_of_any(x), y, usual);
 }
 
 // Note [erfinv of double]
