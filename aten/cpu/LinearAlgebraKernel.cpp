@@ -89,13 +89,16 @@ OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T*
   using V = Vec<T>;
   T* c = o.c + row * o.ldc;
   const T* addend = o.addend + row * o.addend_row;
+  const int64_t whole = last == V::size() ? vectors : vectors - 1;
   for (int64_t r = 0; r < rows; ++r, c += o.ldc, addend += o.addend_row) {
-    for (int64_t s = 0; s < vectors; ++s, sums += V::size()) {
-      const int64_t count = s + 1 < vectors ? int64_t{V::size()} : last;
-      const V sum = scaled(V::loadu(sums), o.alpha, o.beta, addend + s * V::size(), count);
-      T* const at = c + s * V::size();
-      count == V::size() ? sum.storeu(at) : sum.storeu(at, count);
-    }
+    const auto next = [&](int64_t j, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      const V sum = V::loadu(sums);
+      sums += V::size();
+      return scaled(sum, o.alpha, o.beta, addend + j, count);
+    };
+    int64_t j = 0;
+    for (; j < whole * V::size(); j += V::size()) next(j, V::size()).storeu(c + j);
+    if (whole < vectors) next(j, last).storeu(c + j, last);
   }
 }
 

@@ -59,6 +59,9 @@ RepeatLoop get_repeat_loop();
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 
+// Copies what is in the first `bytes` of a block behind it, again and again, up to `total` bytes.
+void repeat_block(char* block, int64_t bytes, int64_t total);
+
 // Writes rows of an output of `total` bytes past the cache, if that is one for which kStreamedBytes
 // holds. Each thread has its own; all is written when it is destroyed.
 class RowStream {

@@ -59,10 +59,7 @@ void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, in
 // The same row of n elements again and again.
 void repeat_row(char* to, const char* from, int64_t inner, int64_t size, int64_t n, int64_t rows) {
   get_move_loop(size)(to, size, from, inner, n);
-  const int64_t total = rows * n * size;
-  for (int64_t i = n * size; i < total; i *= 2) {
-    copy_row(to + i, to, static_cast<size_t>(std::min(i, total - i)));
-  }
+  repeat_block(to, n * size, rows * n * size);
 }
 
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }

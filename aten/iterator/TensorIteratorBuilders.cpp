@@ -60,16 +60,12 @@ bool can_be_row(const TensorBase& out, ArrayRef<const TensorBase*> inputs, IntAr
   return out.is_contiguous() && can_be_written(out, inputs, sizes, dtype);
 }
 
-// Copies of the block [begin, end) behind it, to have `count` in all. Returns what is behind them.
+// Copies of the block [begin, end) behind it, for `count` elements in all. Returns their end.
 template <typename T>
-T* repeat_block(T* begin, T* end, int64_t count) {
-  T* const stop = begin + count * (end - begin);
-  while (end < stop) {
-    const auto n = std::min(end - begin, stop - end);
-    std::memcpy(end, begin, static_cast<size_t>(n) * sizeof(T));
-    end += n;
-  }
-  return stop;
+OPLOOM_ALWAYS_INLINE T* repeat(T* begin, T* end, int64_t count) {
+  constexpr int64_t kSize = sizeof(T);
+  detail::repeat_block(reinterpret_cast<char*>(begin), (end - begin) * kSize, count * kSize);
+  return begin + count;
 }
 
 // `count` times the same element; sixteen bytes at once, the last of them twice.
@@ -109,7 +105,7 @@ T* write_broadcast(T* to, const T*& from, const int64_t* sizes, const int64_t* s
     T* const begin = to;
     to = dims == 2 ? write_row(to, from, sizes[1], shape[1])
                    : write_broadcast(to, from, sizes + 1, shape + 1, dims - 1);
-    if (*sizes != *shape) to = repeat_block(begin, to, *shape);
+    if (*sizes != *shape) to = repeat(begin, to, *shape * (to - begin));
   }
   return to;
 }
@@ -158,7 +154,7 @@ void TensorIteratorBase::fill_row(char* row, const TensorBase& input, IntArrayRe
     T* const begin = reinterpret_cast<T*>(row);
     const T* from = reinterpret_cast<const T*>(data);
     T* const end = write_broadcast(begin, from, sizes.data(), shape.data() + lead, sizes.size());
-    repeat_block(begin, end, numel / (end - begin));
+    repeat(begin, end, numel);
   });
 }
 

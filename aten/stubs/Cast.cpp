@@ -54,6 +54,12 @@ void copy_row(void* to, const void* from, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
 }
 
+void repeat_block(char* block, int64_t bytes, int64_t total) {
+  for (; bytes < total; bytes *= 2) {
+    copy_row(block + bytes, block, static_cast<size_t>(std::min(bytes, total - bytes)));
+  }
+}
+
 void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total) {
   at::parallel_for(0, bytes, kUnsharedBytes, [&](int64_t begin, int64_t end) {
     const RowCopy copy(total);

@@ -122,6 +122,7 @@ TEST_P(MatrixProductTest, AgreesWithPlainLoopsForEveryLayout) {
            {6, 4, 24},
            // One term, or one row, of several vectors.
            {5, 1, 100},
+           {5, 1, 203},
            {1, 3, 300}}) {
     for (const Tensor& a : layouts(n, k, dtype)) {
       for (const Tensor& b : layouts(k, m, dtype)) {
@@ -134,6 +135,28 @@ TEST_P(MatrixProductTest, AgreesWithPlainLoopsForEveryLayout) {
         Tensor strided = at::empty({n, 2 * m}, a.options()).slice(1, 0, 2 * m, 2);
         at::mm_out(strided, a, b);
         expect_close(strided, expected, tolerance_of(dtype), what + " into strides");
+      }
+    }
+  }
+}
+
+// Whole vectors of a row of the sum, and the end of one; one term and several.
+TEST_P(MatrixProductTest, ScaledSums) {
+  const at::ScalarType dtype = GetParam();
+  at::manual_seed(8);
+  for (auto [n, k, m] : std::vector<std::array<int64_t, 3>>{
+           {5, 1, 203}, {5, 1, 208}, {3, 1, 50}, {8, 8, 8}, {9, 3, 31}, {7, 5, 32}, {4, 40, 100}}) {
+    const Tensor a = random({n, k}, dtype), b = random({k, m}, dtype);
+    const Doubles product = naive_mm(a, b);
+    for (const Tensor& c : {random({n, m}, dtype), random({m}, dtype), random({n, 1}, dtype)}) {
+      const Doubles addend = doubles(c.expand({n, m}).contiguous());
+      Doubles expected(product.size());
+      for (size_t i = 0; i < product.size(); ++i) expected[i] = 3 * product[i] + 2 * addend[i];
+      const std::string what = c10::str(a.sizes(), b.sizes(), c.sizes());
+      expect_close(at::addmm(c, a, b, 2, 3), expected, 4 * tolerance_of(dtype), what);
+      if (c.dim() == 2 && c.sizes()[1] == m) {
+        Tensor in_place = c.clone();
+        expect_close(in_place.addmm_(a, b, 2, 3), expected, 4 * tolerance_of(dtype), what);
       }
     }
   }
