@@ -4,6 +4,7 @@
 #include <aten/stubs/Copy.h>
 #include <c10/util/Macros.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace at::inline oploom_v1::detail {

@@ -239,7 +239,7 @@ OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::log1p() const { return vec::log1p(
 
 // Note [Inverse hyperbolic functions]
 // Each is, but for its sign, log1p of a number that is computed in two parts. asinh and acosh of
-// large numbers, whose squares would overflow, are log(2 |x|).
+// large numbers, whose squares would overflow or leave what log1p_of_usual takes, are log(2 |x|).
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> log_of_twice(Vec<T> x) {
   using V = Vec<T>;
