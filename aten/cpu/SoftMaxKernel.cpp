@@ -16,11 +16,32 @@
 namespace at::inline oploom_v1::native {
 namespace {
 
+// Columns that are worked on together; a tile of them is to stay in the second-level cache.
+constexpr int64_t kTile = 128;
+// The same of columns that it does not keep, whose rows are gone over kFarRows at a time.
+constexpr int64_t kFarTile = 1024, kFarRows = 8;
+
 // A tensor seen as [outer, length, inner], reduced over the middle.
 struct Blocks {
   Blocks(const TensorBase& t, int64_t dim) : length(t.sizes()[dim]) {
     for (int64_t d = 0; d < dim; ++d) outer *= t.sizes()[d];
     for (int64_t d = dim + 1; d < t.dim(); ++d) inner *= t.sizes()[d];
+  }
+  bool is_wide() const { return inner >= kTile / 2; }
+  // Whether columns of a tile leave the second-level cache before they are gone over again, or are
+  // so many that it is the rows that count: of elements of `size` bytes that are computed in `wide`
+  // bytes, and are worth it from `many_rows` on.
+  bool is_far(int64_t size, int64_t wide, int64_t many_rows) const {
+    constexpr int64_t kCache = 1 << 20;
+    const int64_t bytes = length * inner * size;
+    return is_wide() && bytes > kCache &&
+           (length * std::min(inner, kTile) * 2 * wide > kCache ||
+            (length >= many_rows && bytes >= 8 * kCache));
+  }
+  // Columns of a tile where it is so, in tiles enough for all threads.
+  int64_t far_tile() const {
+    const int64_t share = outer * inner / (at::get_num_threads() * kTile) * kTile;
+    return std::clamp(share, kTile, kFarTile);
   }
   int64_t outer = 1;
   int64_t length;
@@ -28,8 +49,6 @@ struct Blocks {
 };
 
 constexpr int64_t kGrain = 8192;
-// Columns that are worked on together; a tile of them is to stay in the second-level cache.
-constexpr int64_t kTile = 128;
 // Rows of as many elements are kept in registers or on the stack.
 template <typename T>
 constexpr int64_t kShort = 16 * Lanes<T>::kSize;
@@ -243,6 +262,74 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
   });
 }
 
+// Writes `width` <= kFarTile columns of n rows by the writer; f(offset of the row, column, lanes)
+// computes some elements.
+template <typename Out, typename F>
+void write_far_rows(Out* out, int64_t stride, int64_t n, int64_t width,
+                    const RowWriter<Out>& writer, const F& f) {
+  using T = wide_t<Out>;
+  alignas(64) T buffer[std::is_same_v<T, Out> ? 1 : kFarTile];
+  for (int64_t row = 0; row < n * stride; row += stride) {
+    writer.write(out + row, width, [&](Out* to, int64_t first, int64_t count) {
+      T* const wide = [&] {
+        if constexpr (std::is_same_v<T, Out>) return to;
+        if constexpr (!std::is_same_v<T, Out>) return buffer;
+      }();
+      for_each_lanes<T>(
+          count, [&](int64_t j, auto lanes) { lanes.store(wide + j, f(row, first + j, lanes)); });
+      if constexpr (!std::is_same_v<T, Out>) convert_row(wide, to, count);
+    });
+  }
+}
+
+// The same of columns of which a cache does not keep a tile: blocks of long rows are gone over,
+// once for the largest numbers and the sums, which are scaled where a larger number turns up, and
+// once for the results. Writes `width` <= kFarTile columns of an output that `writer` was made for.
+template <bool log, typename In>
+void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t width,
+                         const RowWriter<In>& writer) {
+  using T = wide_t<In>;
+  using L = Lanes<T>;
+  using V = typename L::V;
+  alignas(64) T max[kFarTile + L::kSize];
+  alignas(64) T sum[kFarTile + L::kSize];
+  // Of infinities alone no distance is taken: it would not be a number.
+  std::fill_n(max, width, std::numeric_limits<T>::lowest());
+  std::fill_n(sum, width, T(0));
+  const auto add_rows = [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
+    for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+      const In* row = x + k * stride + j;
+      (fetch(row, (sizeof...(r) + r) * stride, L::kSize), ...);
+      const V value[] = {lanes.load(row + r * stride)...};
+      const V old = L::load(max + j);
+      V largest = old;
+      ((largest = PlainMax::apply(largest, value[r])), ...);
+      V total = L::load(sum + j) * vec::exp_of(old - largest);
+      ((total = total + vec::exp_of(value[r] - largest)), ...);
+      L::store(max + j, lanes.with(largest, old));
+      L::store(sum + j, lanes.with(total, old));
+    });
+  };
+  int64_t k = 0;
+  for (; k + kFarRows <= n; k += kFarRows) {
+    add_rows(k, std::make_integer_sequence<int64_t, kFarRows>{});
+  }
+  for (; k < n; ++k) add_rows(k, std::make_integer_sequence<int64_t, 1>{});
+  alignas(64) T scale[kFarTile + L::kSize];
+  for (int64_t j = 0; j < width; ++j) {
+    if constexpr (log) sum[j] = std::log(sum[j]);
+    scale[j] = T(1) / sum[j];
+  }
+  write_far_rows(y, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
+    fetch(x, row + j + kFarRows * stride, L::kSize);
+    const V distance = lanes.load(x + row + j) - L::load(max + j);
+    if constexpr (log) return distance - L::load(sum + j);
+    if constexpr (!log) {
+      return quotient(vec::exp_of(distance), L::load(sum + j), L::load(scale + j));
+    }
+  });
+}
+
 template <bool log, typename T>
 void softmax_backward_row(const T* grad, const T* y, T* out, int64_t n) {
   const T sum = sum_of<T>(n, [&](int64_t i) { return log ? grad[i] : grad[i] * y[i]; });
@@ -278,16 +365,57 @@ void softmax_backward_columns(const T* grad, const T* y, T* out, int64_t stride,
   });
 }
 
+// The same of columns that leave the cache, as in softmax_far_columns().
+template <bool log, typename In>
+void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t stride, int64_t n,
+                                  int64_t width, const RowWriter<In>& writer) {
+  using T = wide_t<In>;
+  using L = Lanes<T>;
+  using V = typename L::V;
+  alignas(64) T sum[kFarTile + L::kSize];
+  std::fill_n(sum, width, T(0));
+  const auto add_rows = [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
+    for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+      const int64_t place = k * stride + j;
+      const V old = L::load(sum + j);
+      V total = old;
+      const auto add = [&](int64_t row) {
+        fetch(grad, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
+        const V g = lanes.load(grad + row);
+        if constexpr (log) {
+          total = total + g;
+        } else {
+          fetch(y, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
+          total = total + g * lanes.load(y + row);
+        }
+      };
+      (add(place + r * stride), ...);
+      L::store(sum + j, lanes.with(total, old));
+    });
+  };
+  int64_t k = 0;
+  for (; k + kFarRows <= n; k += kFarRows) {
+    add_rows(k, std::make_integer_sequence<int64_t, kFarRows>{});
+  }
+  for (; k < n; ++k) add_rows(k, std::make_integer_sequence<int64_t, 1>{});
+  write_far_rows(out, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
+    fetch(grad, row + j + kFarRows * stride, L::kSize);
+    fetch(y, row + j + kFarRows * stride, L::kSize);
+    const V g = lanes.load(grad + row + j), value = lanes.load(y + row + j);
+    return log ? g - vec::exp_of(value) * L::load(sum + j) : value * (g - L::load(sum + j));
+  });
+}
+
 // Calls tile(offset, width) for tiles of neighbouring columns on several threads; offset is that of
 // the tile's first element.
 template <typename Tile>
-void for_each_tile(const Blocks& b, const Tile& tile) {
-  const int64_t tiles = (b.inner + kTile - 1) / kTile;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(b.inner, kTile) * b.length));
+void for_each_tile(const Blocks& b, int64_t widest, const Tile& tile) {
+  const int64_t tiles = (b.inner + widest - 1) / widest;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(b.inner, widest) * b.length));
   at::parallel_for(0, b.outer * tiles, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % tiles * kTile;
-      tile(i / tiles * b.length * b.inner + first, std::min(kTile, b.inner - first));
+      const int64_t first = i % tiles * widest;
+      tile(i / tiles * b.length * b.inner + first, std::min(widest, b.inner - first));
     }
   });
 }
@@ -310,8 +438,13 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
         const auto* x = self.const_data_ptr<scalar_t>();
         auto* y = result.mutable_data_ptr<scalar_t>();
         const int64_t n = b.length;
-        if constexpr (!std::is_same_v<T, scalar_t>) {
-          for_each_tile(b, [&](int64_t offset, int64_t width) {
+        if (b.is_far(sizeof(scalar_t), sizeof(T), /*many_rows=*/64)) {
+          for_each_tile(b, b.far_tile(), [&](int64_t offset, int64_t width) {
+            softmax_far_columns<log>(x + offset, y + offset, b.inner, n, width,
+                                     RowWriter<scalar_t>(self.numel()));
+          });
+        } else if constexpr (!std::is_same_v<T, scalar_t>) {
+          for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[n * width]);
             convert(x + offset, b.inner, buffer.get(), width, n, width);
             if (b.inner == 1) {
@@ -328,7 +461,7 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
                 softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
               });
         } else {
-          for_each_tile(b, [&](int64_t offset, int64_t width) {
+          for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
           });
         }
@@ -348,8 +481,14 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
         const auto* y = output.const_data_ptr<scalar_t>();
         auto* out = grad_input.mutable_data_ptr<scalar_t>();
         const int64_t n = b.length;
-        if constexpr (!std::is_same_v<T, scalar_t>) {
-          for_each_tile(b, [&](int64_t offset, int64_t width) {
+        constexpr bool kSame = std::is_same_v<T, scalar_t>;
+        if (kSame ? b.is_far(2 * sizeof(T), 2 * sizeof(T), /*many_rows=*/8) : b.is_wide()) {
+          for_each_tile(b, b.far_tile(), [&](int64_t offset, int64_t width) {
+            softmax_backward_far_columns<log>(g + offset, y + offset, out + offset, b.inner, n,
+                                              width, RowWriter<scalar_t>(output.numel()));
+          });
+        } else if constexpr (!std::is_same_v<T, scalar_t>) {
+          for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[2 * n * width]);
             T* grad = buffer.get();
             T* value = grad + n * width;
@@ -370,7 +509,7 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
                              }
                            });
         } else {
-          for_each_tile(b, [&](int64_t offset, int64_t width) {
+          for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             softmax_backward_columns<log>(g + offset, y + offset, out + offset, b.inner, b.inner, n,
                                           width);
           });

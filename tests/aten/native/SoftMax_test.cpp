@@ -81,6 +81,40 @@ TEST(SoftMax, AgreesWithPlainLoops) {
   }
 }
 
+// softmax() or log_softmax() of [outer, n, inner] along dim 1, and its gradient, beside plain
+// loops.
+void expect_as_plain_loops(const Tensor& t, bool log, double tolerance) {
+  const int64_t outer = t.size(0), n = t.size(1), inner = t.size(2);
+  const std::string what = c10::str(t.scalar_type(), " ", n, " x ", inner, log ? " log" : "");
+  const Tensor y = log ? t.log_softmax(1) : t.softmax(1);
+  const Doubles expected = naive_softmax(t, log), got = doubles(y);
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (expected[i] == got[i] || (std::isnan(expected[i]) && std::isnan(got[i]))) continue;
+    ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what;
+  }
+  const Tensor grad = at::randn(t.sizes(), at::kDouble).to(t.scalar_type());
+  const Doubles g = doubles(grad);
+  const Doubles back = doubles(log ? at::_log_softmax_backward_data(grad, y, 1, t.scalar_type())
+                                   : at::_softmax_backward_data(grad, y, 1, t.scalar_type()));
+  for (int64_t column = 0; column < outer * inner; ++column) {
+    const auto place = [&](int64_t k) {
+      return static_cast<size_t>((column / inner * n + k) * inner + column % inner);
+    };
+    double sum = 0, sizes = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const double part = g[place(k)] * (log ? 1 : got[place(k)]);
+      sum += part;
+      sizes += std::abs(part);
+    }
+    for (int64_t k = 0; k < n; ++k) {
+      const size_t i = place(k);
+      const double wanted = log ? g[i] - std::exp(got[i]) * sum : got[i] * (g[i] - sum);
+      if (std::isnan(wanted) && std::isnan(back[i])) continue;
+      ASSERT_NEAR(back[i], wanted, 10 * tolerance * (1 + sizes)) << what;
+    }
+  }
+}
+
 // Columns that fill no vector are taken side by side; see WideRows.
 TEST(SoftMax, NarrowColumns) {
   at::manual_seed(3);
@@ -89,30 +123,7 @@ TEST(SoftMax, NarrowColumns) {
     for (int64_t inner = 2; inner <= 34; inner += inner < 17 ? 1 : 16) {
       for (const int64_t n : {1, 2, 3, 5, 16, 17, 31, 67, 100, 130}) {
         Tensor t = at::randn({2, n, inner}, at::kDouble).mul(4).to(dtype);
-        const Tensor grad = at::randn({2, n, inner}, at::kDouble).to(dtype);
-        const Doubles g = doubles(grad);
-        for (bool log : {false, true}) {
-          const std::string what = c10::str(dtype, " ", n, " x ", inner, log ? " log" : "");
-          const Tensor y = log ? t.log_softmax(1) : t.softmax(1);
-          const Doubles expected = naive_softmax(t, log), got = doubles(y);
-          for (size_t i = 0; i < got.size(); ++i) {
-            ASSERT_NEAR(got[i], expected[i], tolerance * (1 + std::abs(expected[i]))) << what;
-          }
-          const Doubles back = doubles(log ? at::_log_softmax_backward_data(grad, y, 1, dtype)
-                                           : at::_softmax_backward_data(grad, y, 1, dtype));
-          for (int64_t column = 0; column < 2 * inner; ++column) {
-            const auto place = [&](int64_t k) {
-              return static_cast<size_t>((column / inner * n + k) * inner + column % inner);
-            };
-            double sum = 0;
-            for (int64_t k = 0; k < n; ++k) sum += g[place(k)] * (log ? 1 : got[place(k)]);
-            for (int64_t k = 0; k < n; ++k) {
-              const size_t i = place(k);
-              const double wanted = log ? g[i] - std::exp(got[i]) * sum : got[i] * (g[i] - sum);
-              ASSERT_NEAR(back[i], wanted, 10 * tolerance * (1 + std::abs(sum))) << what;
-            }
-          }
-        }
+        for (bool log : {false, true}) expect_as_plain_loops(t, log, tolerance);
         // All of a column with a NaN are NaN, and nothing else.
         t[1][n / 2][inner / 2].fill_(std::numeric_limits<double>::quiet_NaN());
         const Doubles got = doubles(t.softmax(1));
@@ -122,6 +133,34 @@ TEST(SoftMax, NarrowColumns) {
         }
       }
     }
+  }
+}
+
+// Columns that leave the cache are gone over by blocks of rows; see softmax_far_columns(). The last
+// ones are written past the cache.
+TEST(SoftMax, FarColumns) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  at::manual_seed(4);
+  for (auto [outer, n, inner, dtype] :
+       std::vector<std::tuple<int64_t, int64_t, int64_t, at::ScalarType>>{
+           {2, 1031, 300, at::kDouble},
+           {1, 2061, 133, at::kFloat},
+           {1, 69, 31001, at::kFloat},
+           {1, 4099, 150, at::kBFloat16},
+           {2, 4100, 131, at::kHalf},
+           {1, 2050, 4100, at::kFloat}}) {
+    const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 1e-5 : 5e-2;
+    Tensor t = at::randn({outer, n, inner}, at::kDouble).mul(4);
+    const Tensor slopes = at::arange(n, at::kDouble).mul(0.02).view({n, 1});
+    t.narrow(2, 10, 20).add_(slopes);
+    t.narrow(2, 30, 20).sub_(slopes);
+    t.select(2, 1).narrow(1, 0, 20).fill_(-inf);
+    t.select(2, 2).narrow(1, 20, n - 20).fill_(-inf);
+    t.select(2, 3).fill_(-inf);
+    t.select(2, 4).select(1, n - 1).fill_(inf);
+    t.select(2, 5).select(1, n / 2).fill_(std::numeric_limits<double>::quiet_NaN());
+    t.select(2, 6).fill_(-1e30);
+    for (bool log : {false, true}) expect_as_plain_loops(t.to(dtype), log, tolerance);
   }
 }
 
