@@ -6,6 +6,7 @@
 #include <aten/cpu/Squares.h>
 #include <aten/cpu/vec/vec.h>
 #include <aten/stubs/LinearAlgebra.h>
+#include <c10/core/CPUAllocator.h>
 #include <c10/util/complex.h>
 
 #include <algorithm>
@@ -405,12 +406,16 @@ void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
   while (m > 0) take(height<T>(m, most), 1);
 }
 
+// Rows of b that are copied at once, as many columns of them as blocks have.
+template <typename T>
+constexpr int64_t kPackedRows = 32768 / sizeof(T) / (kColumns * Vec<T>::size());
+
 // Columns of c for which those of b are copied first, in pieces of as many rows whatever the number
 // of columns, so that the order of the sums does not depend on how columns are shared out.
 template <typename T>
 OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_column, int64_t m,
                                       int64_t vectors, int64_t last) {
-  constexpr int64_t kStep = Vec<T>::size(), kPiece = 32768 / sizeof(T) / (kColumns * kStep);
+  constexpr int64_t kStep = Vec<T>::size(), kPiece = kPackedRows<T>;
   alignas(64) T packed[kPiece * kColumns * kStep];
   Operands<T> o = operands;
   const int64_t width = (vectors - 1) * kStep + last;
@@ -587,8 +592,42 @@ void shared_product(const GemmArguments& g, T alpha, T beta) {
                    });
 }
 
-// Any product: strips of rows stay in the second-level cache while columns of b are copied to the
-// first-level one, which a few rows would not make good.
+// Columns of a strip of rows of c, panel by panel. Of a, as many columns at once as rows of b are
+// copied; they stay in the second-level cache while those of b are copied to the first-level one,
+// which a few rows would not make good.
+template <typename T>
+void strip_product(const GemmArguments& g, T alpha, T beta, bool copies) {
+  constexpr int64_t kWidth = kColumns * Vec<T>::size();
+  // A transposed a whose columns lie far apart is copied where it is read this often (measured).
+  constexpr int64_t kReads = 4 * kWidth, kFar = 512;
+  c10::DataPtr memory;
+  if (g.a_column >= kFar && g.n >= kReads) {
+    memory =
+        c10::GetCPUAllocator()->allocate(static_cast<size_t>(g.m) * kPackedRows<T> * sizeof(T));
+  }
+  auto* const packed = static_cast<T*>(memory.mutable_get());
+  int64_t p = 0;
+  do {
+    GemmArguments part = g;
+    part.k = std::min(kPackedRows<T>, g.k - p);
+    part.a = static_cast<const T*>(g.a) + p * g.a_column;
+    part.b = static_cast<const T*>(g.b) + p * g.b_row;
+    if (packed) {
+      pack(packed, static_cast<const T*>(part.a), g.a_row, g.a_column, g.m, part.k);
+      part.a = packed;
+      part.a_row = part.k;
+      part.a_column = 1;
+    }
+    if (p > 0) part.addend = nullptr;
+    for (int64_t j = 0; j < g.n; j += kWidth) {
+      small_product(part_of<T>(part, 0, g.m, j, std::min(kWidth, g.n - j)), alpha,
+                    p > 0 ? T(1) : beta, copies);
+    }
+    p += part.k;
+  } while (p < g.k);
+}
+
+// Any product.
 template <typename T>
 void large_product(const GemmArguments& g, T alpha, T beta) {
   constexpr int64_t kStrip = 30 * kRows, kWidth = kColumns * Vec<T>::size();
@@ -598,13 +637,19 @@ void large_product(const GemmArguments& g, T alpha, T beta) {
   const int64_t grain =
       std::max<int64_t>(1, kGrain / (std::min(kStrip, g.m) * kWidth * std::max<int64_t>(1, g.k)));
   at::parallel_for(0, strips * panels, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t i = task / panels * kStrip, j = task % panels * kWidth;
-      small_product(part_of<T>(g, i, std::min(kStrip, g.m - i), j, std::min(kWidth, g.n - j)),
-                    alpha, beta, /*copies=*/g.m > kFewRows);
+    for (int64_t count; begin < end; begin += count) {
+      const int64_t i = begin / panels * kStrip, j = begin % panels * kWidth;
+      count = std::min(panels - begin % panels, end - begin);
+      strip_product(
+          part_of<T>(g, i, std::min(kStrip, g.m - i), j, std::min(count * kWidth, g.n - j)), alpha,
+          beta, /*copies=*/g.m > kFewRows);
     }
   });
 }
+
+// Elements of c, and others of b, up to which a library whose vectors are as wide as ours is no
+// faster (measured).
+constexpr int64_t kNearOutput = 1 << 18, kNearFactor = 1 << 16;
 
 template <typename T>
 bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
@@ -626,8 +671,9 @@ bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
     return true;
   }
   if constexpr (std::is_same_v<T, double> && Vec<T>::size() == 8) {
-    if (is_widest) large_product(g, alpha, beta);
-    return is_widest;
+    if (!is_widest && g.m * g.n > kNearOutput && g.k * g.n > kNearFactor) return false;
+    large_product(g, alpha, beta);
+    return true;
   }
   return false;
 }

@@ -34,7 +34,7 @@ OPLOOM_DECLARE_DISPATCH(gemm_fn, gemm_stub);
 
 // The same for floats and doubles, unless a library would be faster: does nothing then, and returns
 // false. Only this one takes an addend other than c. With `is_widest`, a library of doubles has
-// narrower vectors than AVX512.
+// narrower vectors than AVX512; where it has not, it is faster where neither c nor b is small.
 using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
                                const Scalar& alpha, const Scalar& beta, bool is_widest);
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);

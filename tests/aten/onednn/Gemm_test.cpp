@@ -217,7 +217,7 @@ TEST_P(GemmTest, RowsAPowerOfTwoApart) {
 TEST_P(GemmTest, StripsAndPanelsOfLargeOnes) {
   if (c10::isComplexType(GetParam())) return;
   for (const auto& [m, n, k] :
-       {std::array<int64_t, 3>{245, 30, 180}, {9, 130, 1000}, {300, 5, 1000}}) {
+       {std::array<int64_t, 3>{245, 30, 180}, {9, 130, 1000}, {300, 5, 1000}, {513, 97, 172}}) {
     for (const bool a_by_rows : {true, false}) {
       for (const bool b_by_rows : {true, false}) {
         check_products(GetParam(), m, n, k, a_by_rows, b_by_rows, 3);
