@@ -114,10 +114,12 @@ int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length,
 }
 
 // Calls each(element of self, element of other) for all places of index, in the order of positions
-// along dim. `other` has at least the sizes of index, and no memory in common with `self`.
-template <typename S, typename O, typename Each, typename Row>
+// along dim. Each thread has a row(self, other, n) of its own, from make_row(). `other` has at
+// least the sizes of index, and no memory in common with `self`.
+template <typename S, typename O, typename Each, typename MakeRow>
 void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
-                    const TensorBase& other, O* other_data, const Each& each, const Row& row) {
+                    const TensorBase& other, O* other_data, const Each& each,
+                    const MakeRow& make_row) {
   const IntArrayRef shape = index.sizes(), self_strides = self.strides(),
                     index_strides = index.strides(), other_strides = other.strides();
   const int64_t ndim = index.dim();
@@ -156,7 +158,8 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
   const int64_t bytes = size * int64_t{sizeof(S)};
   const bool reads_ahead =
       self_steps.dim == 1 && bytes >= kShort && bytes <= kCached && length >= size / 4;
-  const auto run_block = [&](const Block& block, S* elements, Steps steps) OPLOOM_NOINLINE {
+  const auto run_block = [&](const Block& block, S* elements, Steps steps,
+                             const auto& row) OPLOOM_NOINLINE {
     const int64_t* places = index_data + block.index;
     O* others = other_data + block.other;
     if (rows) {
@@ -198,6 +201,7 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
           c10::GetCPUAllocator()->allocate(static_cast<size_t>(size * strip) * sizeof(Element));
     }
     auto* buffer = static_cast<Element*>(memory.mutable_get());
+    const auto row = make_row();
     int64_t place = begin;
     while (place < end) {
       const int64_t first = place % width;
@@ -216,17 +220,27 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
       S* elements = self_data + block.self;
       if (strip > 0) {
         copy_strip(elements, self_steps, size, block.width, buffer, /*back=*/false);
-        run_block(block, buffer, {block.width, 1});
+        run_block(block, buffer, {block.width, 1}, row);
         if constexpr (!std::is_const_v<S>) {
           copy_strip(elements, self_steps, size, block.width, buffer, /*back=*/true);
         }
       } else {
-        run_block(block, elements, self_steps);
+        run_block(block, elements, self_steps, row);
       }
       place += block.width;
     }
   });
 }
+
+// A row that is taken as a whole.
+struct TakenRow {
+  at::detail::RowCopy copy;
+
+  template <typename T>
+  void operator()(const T* from, T* to, int64_t n) const {
+    copy(to, from, n * int64_t{sizeof(T)});
+  }
+};
 
 void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
@@ -234,9 +248,7 @@ void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim
     for_each_place(
         self, static_cast<const T*>(self.const_data_ptr()), dim, index, result,
         static_cast<T*>(result.mutable_data_ptr()), [](const T& from, T& to) { to = from; },
-        [](const T* from, T* to, int64_t n) {
-          at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
-        });
+        [&] { return TakenRow{at::detail::RowCopy(result.numel() * int64_t{sizeof(T)})}; });
   });
 }
 
@@ -246,8 +258,10 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
     for_each_place(
         self, static_cast<T*>(self.mutable_data_ptr()), dim, index, src,
         static_cast<const T*>(src.const_data_ptr()), [](T& to, const T& from) { to = from; },
-        [](T* to, const T* from, int64_t n) {
-          at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
+        [] {
+          return [](T* to, const T* from, int64_t n) {
+            at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
+          };
         });
   });
 }
@@ -264,7 +278,9 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
     for_each_place(
         self, static_cast<T*>(self.mutable_data_ptr()), dim, index, index,
         index.const_data_ptr<int64_t>(), [element](T& to, int64_t) { to = element; },
-        [element](T* to, const int64_t*, int64_t n) { std::fill_n(to, n, element); });
+        [element] {
+          return [element](T* to, const int64_t*, int64_t n) { std::fill_n(to, n, element); };
+        });
   });
 }
 
@@ -283,15 +299,15 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
         to = static_cast<scalar_t>(static_cast<Wide>(to) + (scaled ? value * factor : value));
       }
     };
+    const auto add_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {
+      if constexpr (c10::isFloatingType(c10::scalar_type_of_v<scalar_t>)) {
+        add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
+      } else {
+        for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
+      }
+    };
     for_each_place(self, self.mutable_data_ptr<scalar_t>(), dim, index, src,
-                   src.const_data_ptr<scalar_t>(), add,
-                   [&](scalar_t* to, const scalar_t* from, int64_t n) {
-                     if constexpr (c10::isFloatingType(c10::scalar_type_of_v<scalar_t>)) {
-                       add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
-                     } else {
-                       for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
-                     }
-                   });
+                   src.const_data_ptr<scalar_t>(), add, [&] { return add_row; });
   });
 }
 
@@ -309,11 +325,11 @@ void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBa
         to = static_cast<scalar_t>(static_cast<Wide>(to) * static_cast<Wide>(from));
       }
     };
+    const auto multiply_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) multiply(to[i], from[i]);
+    };
     for_each_place(self, self.mutable_data_ptr<scalar_t>(), dim, index, src,
-                   src.const_data_ptr<scalar_t>(), multiply,
-                   [&](scalar_t* to, const scalar_t* from, int64_t n) {
-                     for (int64_t i = 0; i < n; ++i) multiply(to[i], from[i]);
-                   });
+                   src.const_data_ptr<scalar_t>(), multiply, [&] { return multiply_row; });
   });
 }
 

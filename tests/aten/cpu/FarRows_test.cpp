@@ -7,6 +7,8 @@
 #include <generated/ops/contiguous.h>
 #include <generated/ops/cumsum.h>
 #include <generated/ops/fill.h>
+#include <generated/ops/flip.h>
+#include <generated/ops/index_select.h>
 #include <generated/ops/layer_norm.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/mul.h>
@@ -95,6 +97,16 @@ TEST(FarRows, AsColumnsInTheCache) {
     Tensor in_place = t.clone();
     in_place.cumsum_(0);
     expect_same(in_place, sums(t));
+  }
+}
+
+TEST(FarRows, TakenByAnIndex) {
+  for (const auto& [columns, dtype] :
+       {std::pair(4096, kFloat), {1003, kDouble}, {515, kBFloat16}, {100, kLong}}) {
+    const Tensor t = far_tensor(columns, dtype);
+    const int64_t rows = t.size(0);
+    const Tensor backwards = at::sub(rows - 1, at::arange(rows, kLong));
+    expect_same(at::index_select(t, 0, backwards), at::flip(t, {0}));
   }
 }
 
