@@ -202,6 +202,17 @@ struct WideRows {
   int64_t columns, folds, count, width, part;
 };
 
+// Calls rows(k, integer sequence from 0) for groups of `together` rows, the first one from `first`
+// on, and for what is left of n rows one by one.
+template <int64_t together, typename F>
+OPLOOM_ALWAYS_INLINE void for_each_group(int64_t first, int64_t n, const F& rows) {
+  int64_t k = first;
+  for (; k + together <= n; k += together) {
+    rows(k, std::make_integer_sequence<int64_t, together>{});
+  }
+  for (; k < n; ++k) rows(k, std::make_integer_sequence<int64_t, 1>{});
+}
+
 // The same for `width` <= kTile columns of n elements, whose rows are x_stride and y_stride apart.
 template <bool log, typename T>
 void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t n,
@@ -227,12 +238,9 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
       });
     };
     constexpr int64_t kTogether = 4;
-    int64_t k = first;
-    for (; k + kTogether <= wide.count; k += kTogether) {
-      rows(k, wide.width, std::make_integer_sequence<int64_t, kTogether>{});
-    }
-    for (; k < wide.count; ++k) rows(k, wide.width, std::make_integer_sequence<int64_t, 1>{});
-    if (wide.part > 0) rows(k, wide.part, std::make_integer_sequence<int64_t, 1>{});
+    for_each_group<kTogether>(first, wide.count,
+                              [&](int64_t k, auto group) { rows(k, wide.width, group); });
+    if (wide.part > 0) rows(wide.count, wide.part, std::make_integer_sequence<int64_t, 1>{});
   };
   for_each_row(1, [&](int64_t j, auto lanes, const T* row, T*) {
     const V old = L::load(max + j);
@@ -296,25 +304,21 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   // Of infinities alone no distance is taken: it would not be a number.
   std::fill_n(max, width, std::numeric_limits<T>::lowest());
   std::fill_n(sum, width, T(0));
-  const auto add_rows = [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
-    for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
-      const In* row = x + k * stride + j;
-      (fetch(row, (sizeof...(r) + r) * stride, L::kSize), ...);
-      const V value[] = {lanes.load(row + r * stride)...};
-      const V old = L::load(max + j);
-      V largest = old;
-      ((largest = PlainMax::apply(largest, value[r])), ...);
-      V total = L::load(sum + j) * vec::exp_of(old - largest);
-      ((total = total + vec::exp_of(value[r] - largest)), ...);
-      L::store(max + j, lanes.with(largest, old));
-      L::store(sum + j, lanes.with(total, old));
-    });
-  };
-  int64_t k = 0;
-  for (; k + kFarRows <= n; k += kFarRows) {
-    add_rows(k, std::make_integer_sequence<int64_t, kFarRows>{});
-  }
-  for (; k < n; ++k) add_rows(k, std::make_integer_sequence<int64_t, 1>{});
+  for_each_group<kFarRows>(
+      0, n, [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
+        for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+          const In* row = x + k * stride + j;
+          (fetch(row, (sizeof...(r) + r) * stride, L::kSize), ...);
+          const V value[] = {lanes.load(row + r * stride)...};
+          const V old = L::load(max + j);
+          V largest = old;
+          ((largest = PlainMax::apply(largest, value[r])), ...);
+          V total = L::load(sum + j) * vec::exp_of(old - largest);
+          ((total = total + vec::exp_of(value[r] - largest)), ...);
+          L::store(max + j, lanes.with(largest, old));
+          L::store(sum + j, lanes.with(total, old));
+        });
+      });
   alignas(64) T scale[kFarTile + L::kSize];
   for (int64_t j = 0; j < width; ++j) {
     if constexpr (log) sum[j] = std::log(sum[j]);
@@ -374,30 +378,26 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
   using V = typename L::V;
   alignas(64) T sum[kFarTile + L::kSize];
   std::fill_n(sum, width, T(0));
-  const auto add_rows = [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
-    for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
-      const int64_t place = k * stride + j;
-      const V old = L::load(sum + j);
-      V total = old;
-      const auto add = [&](int64_t row) {
-        fetch(grad, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
-        const V g = lanes.load(grad + row);
-        if constexpr (log) {
-          total = total + g;
-        } else {
-          fetch(y, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
-          total = total + g * lanes.load(y + row);
-        }
-      };
-      (add(place + r * stride), ...);
-      L::store(sum + j, lanes.with(total, old));
-    });
-  };
-  int64_t k = 0;
-  for (; k + kFarRows <= n; k += kFarRows) {
-    add_rows(k, std::make_integer_sequence<int64_t, kFarRows>{});
-  }
-  for (; k < n; ++k) add_rows(k, std::make_integer_sequence<int64_t, 1>{});
+  for_each_group<kFarRows>(
+      0, n, [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
+        for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
+          const int64_t place = k * stride + j;
+          const V old = L::load(sum + j);
+          V total = old;
+          const auto add = [&](int64_t row) {
+            fetch(grad, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
+            const V g = lanes.load(grad + row);
+            if constexpr (log) {
+              total = total + g;
+            } else {
+              fetch(y, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
+              total = total + g * lanes.load(y + row);
+            }
+          };
+          (add(place + r * stride), ...);
+          L::store(sum + j, lanes.with(total, old));
+        });
+      });
   write_far_rows(out, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
     fetch(grad, row + j + kFarRows * stride, L::kSize);
     fetch(y, row + j + kFarRows * stride, L::kSize);
