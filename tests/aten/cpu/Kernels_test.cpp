@@ -56,6 +56,7 @@
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
+#include <generated/ops/slice.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/square.h>
 #include <generated/ops/stack.h>

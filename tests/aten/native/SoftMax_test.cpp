@@ -4,16 +4,22 @@
 #include <aten/autograd/GradCheck.h>
 #include <generated/ops/_log_softmax_backward_data.h>
 #include <generated/ops/_softmax_backward_data.h>
+#include <generated/ops/add.h>
+#include <generated/ops/arange.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/log_softmax.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/narrow.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/select.h>
 #include <generated/ops/softmax.h>
+#include <generated/ops/sub.h>
 #include <generated/ops/transpose.h>
+#include <generated/ops/view.h>
 
 #include <algorithm>
 #include <cmath>
