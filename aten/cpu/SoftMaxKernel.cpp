@@ -28,17 +28,17 @@ struct Blocks {
     for (int64_t d = dim + 1; d < t.dim(); ++d) inner *= t.sizes()[d];
   }
   bool is_wide() const { return inner >= kTile / 2; }
-  // Whether columns of a tile leave the second-level cache before they are gone over again, or are
-  // so many that it is the rows that count: of elements of `size` bytes that are computed in `wide`
-  // bytes, and are worth it from `many_rows` on.
-  bool is_far(int64_t size, int64_t wide, int64_t many_rows) const {
+  // Whether a tile of columns leaves the second-level cache before it is gone over again, or the
+  // rows of the whole, `many_rows` of them and more, are too far apart to be read a tile at a time:
+  // for elements of `size` bytes that are computed in `wide` bytes.
+  bool leaves_cache(int64_t size, int64_t wide, int64_t many_rows) const {
     constexpr int64_t kCache = 1 << 20;
     const int64_t bytes = length * inner * size;
     return is_wide() && bytes > kCache &&
            (length * std::min(inner, kTile) * 2 * wide > kCache ||
             (length >= many_rows && bytes >= 8 * kCache));
   }
-  // Columns of a tile where it is so, in tiles enough for all threads.
+  // Columns of a tile where one does, in tiles enough for all threads.
   int64_t far_tile() const {
     const int64_t share = outer * inner / (at::get_num_threads() * kTile) * kTile;
     return std::clamp(share, kTile, kFarTile);
@@ -202,6 +202,15 @@ struct WideRows {
   int64_t columns, folds, count, width, part;
 };
 
+// What is subtracted, the logarithms of n sums, or what is multiplied by, their reciprocals.
+template <bool log, typename T>
+void finish_sums(T* sum, T* reciprocal, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    if constexpr (log) sum[j] = std::log(sum[j]);
+    if constexpr (!log) reciprocal[j] = T(1) / sum[j];
+  }
+}
+
 // Calls rows(k, integer sequence from 0) for groups of `together` rows, the first one from `first`
 // on, and for what is left of n rows one by one.
 template <int64_t together, typename F>
@@ -255,12 +264,9 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
     L::store(sum + j, lanes.with(old + e, old));
   });
   wide.join(sum, [](T p, T q) { return p + q; });
-  for (int64_t j = 0; j < wide.columns; ++j) {
-    if constexpr (log) sum[j] = std::log(sum[j]);
-    reciprocal[j] = T(1) / sum[j];
-  }
+  finish_sums<log>(sum, reciprocal, wide.columns);
   wide.repeat(sum);
-  wide.repeat(reciprocal);
+  if constexpr (!log) wide.repeat(reciprocal);
   for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
     if constexpr (log) {
       lanes.store(out, lanes.load(row) - L::load(max + j) - L::load(sum + j));
@@ -319,17 +325,14 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
           L::store(sum + j, lanes.with(total, old));
         });
       });
-  alignas(64) T scale[kFarTile + L::kSize];
-  for (int64_t j = 0; j < width; ++j) {
-    if constexpr (log) sum[j] = std::log(sum[j]);
-    scale[j] = T(1) / sum[j];
-  }
+  alignas(64) T reciprocal[kFarTile + L::kSize];
+  finish_sums<log>(sum, reciprocal, width);
   write_far_rows(y, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
     fetch(x, row + j + kFarRows * stride, L::kSize);
     const V distance = lanes.load(x + row + j) - L::load(max + j);
     if constexpr (log) return distance - L::load(sum + j);
     if constexpr (!log) {
-      return quotient(vec::exp_of(distance), L::load(sum + j), L::load(scale + j));
+      return quotient(vec::exp_of(distance), L::load(sum + j), L::load(reciprocal + j));
     }
   });
 }
@@ -438,7 +441,7 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
         const auto* x = self.const_data_ptr<scalar_t>();
         auto* y = result.mutable_data_ptr<scalar_t>();
         const int64_t n = b.length;
-        if (b.is_far(sizeof(scalar_t), sizeof(T), /*many_rows=*/64)) {
+        if (b.leaves_cache(sizeof(scalar_t), sizeof(T), /*many_rows=*/64)) {
           for_each_tile(b, b.far_tile(), [&](int64_t offset, int64_t width) {
             softmax_far_columns<log>(x + offset, y + offset, b.inner, n, width,
                                      RowWriter<scalar_t>(self.numel()));
@@ -482,7 +485,7 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
         auto* out = grad_input.mutable_data_ptr<scalar_t>();
         const int64_t n = b.length;
         constexpr bool kSame = std::is_same_v<T, scalar_t>;
-        if (kSame ? b.is_far(2 * sizeof(T), 2 * sizeof(T), /*many_rows=*/8) : b.is_wide()) {
+        if (kSame ? b.leaves_cache(2 * sizeof(T), 2 * sizeof(T), /*many_rows=*/8) : b.is_wide()) {
           for_each_tile(b, b.far_tile(), [&](int64_t offset, int64_t width) {
             softmax_backward_far_columns<log>(g + offset, y + offset, out + offset, b.inner, n,
                                               width, RowWriter<scalar_t>(output.numel()));
