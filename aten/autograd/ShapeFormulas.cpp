@@ -6,11 +6,11 @@
 #include <c10/core/WrapDimMinimal.h>
 #include <c10/util/overflow.h>
 #include <generated/ops/TensorOperators.h>
-#include <generated/ops/arange.h>
 #include <generated/ops/as_strided.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/copy.h>
+#include <generated/ops/empty.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/gather.h>
 #include <generated/ops/index.h>
@@ -94,15 +94,19 @@ int64_t last_element(IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
   return offset;
 }
 
-// The place in memory of each element, in row-major order: a 1-d tensor.
+// The place in memory of each element, in row-major order: a 1-d tensor. There must be one.
 Tensor places_in_memory(IntArrayRef sizes, IntArrayRef strides, int64_t offset, Device device) {
-  Tensor places = at::zeros({1}, TensorOptions().dtype(kLong).device(device)) + offset;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const Tensor steps =
-        at::arange(sizes[d], TensorOptions().dtype(kLong).device(device)) * strides[d];
-    places = (places.reshape({-1, 1}) + steps).reshape({-1});
+  Tensor places = at::empty({c10::multiply_integers(sizes)}, kLong);
+  int64_t* const place = places.mutable_data_ptr<int64_t>();
+  // What is there of the inner dimensions is repeated for each step along the next one.
+  place[0] = offset;
+  for (size_t d = sizes.size(), count = 1; d-- > 0; count *= static_cast<size_t>(sizes[d])) {
+    for (int64_t i = 1; i < sizes[d]; ++i) {
+      std::transform(place, place + count, place + i * static_cast<int64_t>(count),
+                     [by = i * strides[d]](int64_t p) { return p + by; });
+    }
   }
-  return places;
+  return places.to(device);
 }
 
 }  // namespace
