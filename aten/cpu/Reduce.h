@@ -30,15 +30,15 @@ inline namespace CPU_CAPABILITY {
 //   Elem, Acc                   what it works on; the state of a reduction
 //   kLongest                    elements that chunk() takes where they lie
 //   Acc identity()
-//   Acc chunk(const Elem*, n, far)   reduces n >= 1 elements that lie side by side; `far`: in an
-//     input that is_far()
+//   Acc chunk(const Elem*, n, ahead)   reduces n >= 1 elements that lie side by side; `ahead`: of
+//     their input, by ahead_in()
 //   Acc combine(Acc, Acc)
 //   struct Columns              the states of up to kColumns neighbouring outputs, with
 //     add(const Elem* const* rows, nrows, n, far) (the first call; `far`: in an input that
 //     has_far_rows()), get(j), across(j, n), the state of n of them from j on together, and
 //     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what is
-//     behind the states of a Columns may hold anything; add_periods(const Elem*, n, width, far), if
-//     there is one, takes rows without gaps as one
+//     behind the states of a Columns may hold anything; add_periods(const Elem*, n, width, ahead),
+//     if there is one, takes rows without gaps as one
 //   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
@@ -65,6 +65,11 @@ inline bool has_bytes(const TensorBase& tensor, int64_t bytes) {
 // Whether a tensor is so large that it is taken to come from memory, not from a cache.
 inline bool is_far(const TensorBase& tensor) {
   return has_bytes(tensor, at::detail::kStreamedBytes);
+}
+// How far ahead of what is read of it to ask for more.
+inline Ahead ahead_in(const TensorBase& tensor) {
+  if (!is_far(tensor)) return Ahead::None;
+  return kNearFetches && at::detail::fetches_near() ? Ahead::Near : Ahead::Far;
 }
 // Whether rows of it that are gone through side by side are worth fetching, which they are from
 // the third-level cache, too (measured).
@@ -171,13 +176,13 @@ struct Reduction {
   size_t columns_size;
   int64_t longest;
   void (*identity)(ReduceState& state);
-  void (*chunk)(const void* elements, int64_t n, bool far, ReduceState& state);
+  void (*chunk)(const void* elements, int64_t n, Ahead ahead, ReduceState& state);
   // b becomes the state of a's and b's elements together.
   void (*combine)(const ReduceState& a, ReduceState& b);
   void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n, bool far);
   // Of rows of `width` elements without gaps between them, n elements in all; null for some.
   void (*columns_add_periods)(void* columns, const void* elements, int64_t n, int64_t width,
-                              bool far);
+                              Ahead ahead);
   // The first n of b become the states of theirs and a's from `offset` on.
   void (*columns_merge)(const void* a, int64_t offset, void* b, int64_t n);
   // The state of n neighbouring columns from j on together.
@@ -193,7 +198,7 @@ struct Reduction {
   bool direct;
   double parameter;
   // Set by reduce().
-  bool far;
+  Ahead ahead;
   bool far_rows;
 };
 
@@ -210,8 +215,8 @@ Reduction make_operation() {
   r.columns_size = sizeof(Columns);
   r.longest = Op::kLongest;
   r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
-  r.chunk = [](const void* elements, int64_t n, bool far, ReduceState& state) {
-    new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n, far));
+  r.chunk = [](const void* elements, int64_t n, Ahead ahead, ReduceState& state) {
+    new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n, ahead));
   };
   r.combine = [](const ReduceState& a, ReduceState& b) {
     new (&b) Acc(Op::combine(reinterpret_cast<const Acc&>(a), reinterpret_cast<const Acc&>(b)));
@@ -219,11 +224,11 @@ Reduction make_operation() {
   r.columns_add = [](void* columns, const void* const* rows, int64_t nrows, int64_t n, bool far) {
     static_cast<Columns*>(columns)->add(reinterpret_cast<const Elem* const*>(rows), nrows, n, far);
   };
-  if constexpr (requires(Columns c, const Elem* p) { c.add_periods(p, 1, 1, true); }) {
+  if constexpr (requires(Columns c, const Elem* p) { c.add_periods(p, 1, 1, Ahead::None); }) {
     r.columns_add_periods = [](void* columns, const void* elements, int64_t n, int64_t width,
-                               bool far) {
+                               Ahead ahead) {
       static_cast<Columns*>(columns)->add_periods(static_cast<const Elem*>(elements), n, width,
-                                                  far);
+                                                  ahead);
     };
   }
   r.columns_merge = [](const void* a, int64_t offset, void* b, int64_t n) {
@@ -357,7 +362,7 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
   Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
   int64_t filled = 0;
   const auto push = [&](const void* elements, int64_t n) {
-    r.chunk(elements, n, r.far && in_place, state);
+    r.chunk(elements, n, in_place ? r.ahead : Ahead::None, state);
     cascade.push(state);
   };
   for (int64_t done = 0; done < count; done += row, walker.next()) {
@@ -391,7 +396,7 @@ inline void reduce_one(const Reduction& r, const WalkDims& reduced, int64_t coun
   if (!is_dense(r, reduced[0].in) || reduced[0].size != count || count > r.longest) {
     state = reduce_parts_of_one(r, reduced, count, in);
   } else {
-    r.chunk(in, count, r.far, state);
+    r.chunk(in, count, r.ahead, state);
   }
 }
 
@@ -425,7 +430,7 @@ class ColumnsReduction {
       if (r_.columns_add_periods != nullptr && in_place_ && width <= 8 &&
           (width & (width - 1)) == 0 && rows.size == count && count * width <= r_.longest) {
         cascade_.start(width);
-        r_.columns_add_periods(cascade_.next(), in, count * width, width, r_.far);
+        r_.columns_add_periods(cascade_.next(), in, count * width, width, r_.ahead);
         return cascade_.next();
       }
       const int64_t most = std::min(kJoined / width, rows.size / 2);
@@ -638,7 +643,7 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
 }
 
 inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
-  r.far = is_far(self);
+  r.ahead = ahead_in(self);
   r.far_rows = has_far_rows(self);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());

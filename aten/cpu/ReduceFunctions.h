@@ -334,23 +334,6 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
   }
 };
 
-// A value that is asked for where it stands: of a loop with a test of it there are not two.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T asked_here(T value) {
-  asm("" : "+r"(value));
-  return value;
-}
-
-// Asks for what a reduction reads soon after the n elements at p, if that is `far`, not in a cache:
-// the processor stops at the end of a page by itself. Of 64 MB, most reductions take 1.1 to 1.4
-// times as long with nothing fetched, and up to 1.7 times with lines 4 KB ahead or more; from the
-// caches none is faster with anything fetched (Zen 4).
-inline constexpr int64_t kFetchedBytes = 1536;
-template <typename In>
-OPLOOM_ALWAYS_INLINE void fetch_behind(const In* p, int64_t n, bool far) {
-  if (asked_here(far)) fetch(p, kFetchedBytes / int64_t{sizeof(In)}, n);
-}
-
 // Rows that are gone through side by side; of those that are `far`, the next ones are fetched. The
 // pointers are kept in registers: what is stored on the way might be them otherwise.
 template <typename T, int count>
@@ -390,17 +373,17 @@ inline constexpr int64_t kWide = std::max<int64_t>(256 / sizeof(T), 16);
 // must be one. Moves i behind them.
 template <typename F, typename T, int64_t wide = kWide<T>, typename In, typename Map>
 OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, const Map& map,
-                                        bool far) {
+                                        Ahead ahead) {
   using L = Lanes<T>;
   const auto next = [&](int64_t k) { return map(L::load(p + i + k * L::kSize)); };
   using P = Partial<F, decltype(next(0)), wide / L::kSize>;
   P total;
   const auto group = [&](P& to) {
     const int64_t end = P::kGroup > 0 ? std::min(i + P::kGroup * wide, n) : n;
-    fetch_behind(p + i, wide, far);
+    fetch_behind(p + i, wide, ahead);
     to.start(next);
     for (i += wide; i + wide <= end; i += wide) {
-      fetch_behind(p + i, wide, far);
+      fetch_behind(p + i, wide, ahead);
       to.add(next);
     }
   };
@@ -417,12 +400,12 @@ OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, cons
 
 // Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
 template <typename F, typename T, typename In, typename Map = Identity>
-T reduce_chunk(const In* p, int64_t n, bool far, const Map& map = {}) {
+T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
   constexpr int64_t kNarrow = kWide<T> / 8;
   int64_t i = 0;
   const auto one = [&](int64_t j) { return map(static_cast<T>(p[j])); };
   const auto wide = [&] {
-    auto total = reduce_blocks<F, T>(p, i, n, map, far);
+    auto total = reduce_blocks<F, T>(p, i, n, map, ahead);
     return Lanes<T>::first(across<F, T>(total.finish()));
   };
   // As many blocks as there are from i on; at least one.
@@ -445,14 +428,14 @@ T reduce_chunk(const In* p, int64_t n, bool far, const Map& map = {}) {
 
 // The sum of integers, which is the same in any order.
 template <typename T, typename In>
-T sum_integers(const In* p, int64_t n, bool far) {
+T sum_integers(const In* p, int64_t n, Ahead ahead) {
   using L = Lanes<T>;
   constexpr int64_t kSums = 4, kBlock = kSums * L::kSize;
   typename L::V sums[kSums] = {T(0), T(0), T(0), T(0)};
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
     // Bytes are summed more slowly than memory gives them.
-    if constexpr (sizeof(In) > 1) fetch_behind(p + i, kBlock, far);
+    if constexpr (sizeof(In) > 1) fetch_behind(p + i, kBlock, ahead);
     for (int64_t k = 0; k < kSums; ++k) {
       sums[k] = Add::apply(sums[k], L::load(p + i + k * L::kSize));
     }
@@ -465,11 +448,11 @@ T sum_integers(const In* p, int64_t n, bool far) {
 
 // The sums of the elements of every `period`, a power of two up to 16, of which n is a multiple.
 template <typename T, typename In>
-OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, bool far, T* sums) {
+OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, Ahead ahead, T* sums) {
   alignas(64) T acc[kWide<T>];
   int64_t i = 0, width = kWide<T>;
   if (n >= width) {
-    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), far);
+    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
     std::memcpy(acc, total.value, sizeof acc);
   } else {
     width = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));
@@ -494,7 +477,7 @@ struct Moments {
 
 // The sums of x - center, and of the squares of that.
 template <typename T>
-Moments<T> sum_moments(const T* p, int64_t n, T center, bool far) {
+Moments<T> sum_moments(const T* p, int64_t n, T center, Ahead ahead) {
   constexpr int64_t kHalf = kWide<T> / 2;
   const auto moments = [&center](auto x) {
     const auto distance = x - decltype(x)(center);
@@ -503,7 +486,7 @@ Moments<T> sum_moments(const T* p, int64_t n, T center, bool far) {
   Moments<T> sum{T(0), T(0)};
   int64_t i = 0;
   if (n >= kHalf) {
-    const auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, far).finish();
+    const auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, ahead).finish();
     sum = {Lanes<T>::first(across<Add, T>(total.first)),
            Lanes<T>::first(across<Add, T>(total.second))};
   }

@@ -65,11 +65,11 @@ OPLOOM_ALWAYS_INLINE auto is_better(const V& x, const V& best) {
 
 // The first place of the extreme of n floats that come from memory, which would rest while they are
 // gone through a second time. Every lane keeps its best number and the block that it was in.
-// Nothing is fetched: this takes as many instructions as memory gives time for. -1 if there is a
-// NaN among them, or no Vec for them, or they are too few or too many. (Integers would be as well
-// served, but libraries of selected operators have no room for it.)
+// There are only near fetches: this takes as many instructions as memory gives time for. -1 if
+// there is a NaN among them, or no Vec for them, or they are too few or too many. (Integers would
+// be as well served, but libraries of selected operators have no room for it.)
 template <typename F, typename T>
-int64_t place_in_one_pass(const T* p, int64_t n) {
+int64_t place_in_one_pass(const T* p, int64_t n, Ahead ahead) {
   using L = Lanes<T>;
   constexpr int64_t kSide = 4, kBlock = kSide * L::kSize, kMost = int64_t{1} << 30;
   if constexpr (L::kVec && std::is_floating_point_v<T>) {
@@ -90,6 +90,8 @@ int64_t place_in_one_pass(const T* p, int64_t n) {
       // The last block may begin within the one before.
       const int64_t i = std::min(next, n - kBlock);
       const V here(std::bit_cast<T>(static_cast<Index<T>>(i)));
+      if (kNearFetches && asked_here(ahead) == Ahead::Near) [[likely]]
+        fetch_at<Ahead::Near>(p + i, kBlock);
       V x[kSide];
       for (int64_t k = 0; k < kSide; ++k) {
         x[k] = L::load(p + i + k * L::kSize);
@@ -225,12 +227,12 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
   const bool in_rows = conversion.direct && stride == sizeof(T);
-  const bool far = in_rows && is_far(self);
+  const Ahead ahead = in_rows ? ahead_in(self) : Ahead::None;
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   auto search = [&](const char* row, int64_t begin, int64_t end) {
-    if (far) {
+    if (ahead != Ahead::None) {
       const T* p = reinterpret_cast<const T*>(row) + begin;
-      const int64_t place = place_in_one_pass<F>(p, end - begin);
+      const int64_t place = place_in_one_pass<F>(p, end - begin, ahead);
       if (place >= 0) return Best<T>{p[place], begin + place};
     }
     alignas(64) T buffer[kChunk];
@@ -247,7 +249,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     for (int64_t i = begin; i < end; last = i, i += most) {
       const int64_t n = std::min(most, end - i);
       p = chunk(i, n);
-      const T extreme = reduce_chunk<F, T>(p, n, far);
+      const T extreme = reduce_chunk<F, T>(p, n, ahead);
       if (best.index < 0 || beats<F>(extreme, best.value)) best = {extreme, i};
     }
     const int64_t n = std::min(most, end - best.index);

@@ -26,15 +26,15 @@ struct SimpleOp {
   static constexpr int64_t kParts = sizeof(T) / sizeof(Part);
   static constexpr bool kIsWhole =
       std::is_same_v<F, Add> && std::is_same_v<Map, Identity> && std::is_integral_v<T>;
-  static T chunk(const In* p, int64_t n, bool far) {
+  static T chunk(const In* p, int64_t n, Ahead ahead) {
     if constexpr (kInParts) {
       Part parts[kParts];
-      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, far, parts);
+      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, ahead, parts);
       return {parts[0], parts[1]};
     } else if constexpr (kIsWhole) {
-      return sum_integers<T>(p, n, far);
+      return sum_integers<T>(p, n, ahead);
     } else {
-      return reduce_chunk<F, T>(p, n, far, Map());
+      return reduce_chunk<F, T>(p, n, ahead, Map());
     }
   }
   static T combine(T a, T b) { return F::apply(a, b); }
@@ -44,9 +44,10 @@ struct SimpleOp {
     static constexpr int kTogether = 4;
     alignas(T) Part acc[kColumns * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
-    void add_periods(const In* elements, int64_t n, int64_t width, bool far) requires(
+    void add_periods(const In* elements, int64_t n, int64_t width, Ahead ahead) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
-      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, far, acc);
+      sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, ahead,
+                  acc);
     }
     void add(const In* const* elements, int64_t nrows, int64_t n, bool far) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
@@ -101,7 +102,7 @@ struct SimpleOp {
     const T* states() const { return reinterpret_cast<const T*>(acc); }
     T get(int64_t j) const { return states()[j]; }
     T across(int64_t j, int64_t n) const {
-      return SimpleOp<F, T>::chunk(states() + j, n, /*far=*/false);
+      return SimpleOp<F, T>::chunk(states() + j, n, Ahead::None);
     }
   };
 };
@@ -315,13 +316,13 @@ struct VarOp {
   //   sum((x - m)^2) = sum((x - c)^2) - n (m - c)^2,
   // which loses no more than a bit where the second term is no more than half the first. Where it
   // is more, or the distances are too large to be squared, a second pass has the mean for a center.
-  static Acc chunk(const T* p, int64_t n, bool far) {
+  static Acc chunk(const T* p, int64_t n, Ahead ahead) {
     const auto number = static_cast<T>(n);
-    T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, far) / T(kWide<T>);
+    T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, ahead) / T(kWide<T>);
     if (!std::isfinite(center)) center = p[0];
     T squares;
     const auto pass = [&] {
-      const Moments<T> sums = sum_moments(p, n, center, far);
+      const Moments<T> sums = sum_moments(p, n, center, ahead);
       const T shift = sums.first / number, excess = sums.first * shift;
       squares = sums.second - excess;
       center += shift;
@@ -331,7 +332,7 @@ struct VarOp {
       if (!std::isfinite(center)) {
         // Not the sum of the elements, which may be too large as well.
         const auto share = [&](auto x) { return x / decltype(x)(number); };
-        center = reduce_chunk<Add, T>(p, n, far, share);
+        center = reduce_chunk<Add, T>(p, n, ahead, share);
       }
       const T mean = center;
       pass();

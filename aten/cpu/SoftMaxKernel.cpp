@@ -109,10 +109,10 @@ OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
 // x and y have n elements and may be the same. If the writer streams, the row behind x is fetched.
 template <bool log, typename T>
 void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
-  const T max = reduce_chunk<Max, T>(x, n, writer.streams());
+  const T max = reduce_chunk<Max, T>(x, n, writer.streams() ? Ahead::Far : Ahead::None);
   const auto exp = [max](auto a) { return vec::exp_of(a - decltype(a)(max)); };
   if constexpr (log) {
-    const T log_sum = std::log(reduce_chunk<Add, T>(x, n, /*far=*/false, exp));
+    const T log_sum = std::log(reduce_chunk<Add, T>(x, n, Ahead::None, exp));
     writer.write(y, n, [&](T* to, int64_t first, int64_t count) {
       if (writer.streams()) fetch(x, n + first, count);
       map_row(x + first, to, count,
@@ -132,7 +132,7 @@ void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
         if (writer.streams()) fetch(x, n + j, some);
         map_row(x + j, kept + j, some, exp);
       }
-      sum += reduce_chunk<Add, T>(kept + i, count, /*far=*/false);
+      sum += reduce_chunk<Add, T>(kept + i, count, Ahead::None);
     }
     writer.write(y, n, [kept, sum](T* to, int64_t first, int64_t count) {
       map_row(kept + first, to, count, [sum, reciprocal = 1 / sum](auto a) {

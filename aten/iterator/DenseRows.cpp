@@ -1,5 +1,6 @@
 // for_each_dense_row: presents rows of any strides to a loop over dense ones.
 #include <aten/core/OpaqueType.h>
+#include <aten/core/Processor.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/iterator/TensorIterator.h>
@@ -24,10 +25,11 @@ constexpr int64_t kRows = 256;
 // Rows of a buffer lie a line further apart than need be, hence not a power of two.
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
-// The processor sees rows coming, long ones and, piece by piece, those with gaps (fetching them
-// took up to 1.8 times as long), but not what is transposed. Where memory is far away, that is
-// fetched for the next block while one is computed, and what is dense beside it, so many rows
-// ahead: to the second-level cache, as in FarRows.h; to the first, sums took 1.5 times as long.
+// Most processors see rows coming, long ones and, piece by piece, those with gaps (fetching them
+// took up to 1.8 times as long; for those that do not, see Note [Near fetches]), but none what is
+// transposed. Where memory is far away, that is fetched for the next block while one is computed,
+// and what is dense beside it, so many rows ahead: to the second-level cache, as in FarRows.h; to
+// the first, sums took 1.5 times as long on a Zen 4.
 constexpr int64_t kAhead = 8;
 
 // Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
@@ -112,12 +114,18 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
 }
 
 // Asks for the lines of `bytes` bytes, or of each element if they are further apart than lines, to
-// be brought to the second-level cache.
-void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
+// be brought to the first-level cache (locality 3) or the second-level one (2).
+template <int locality>
+OPLOOM_ALWAYS_INLINE void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
   const int64_t step = std::max(stride, kLineBytes);
   for (int64_t i = 0; i < bytes; i += step) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + i), /*write=*/0, /*locality=*/2);
+    __builtin_prefetch(reinterpret_cast<const void*>(from + i), /*write=*/0, locality);
   }
+}
+void fetch_far(uintptr_t from, int64_t bytes, int64_t stride) { fetch<2>(from, bytes, stride); }
+// See Note [Near fetches].
+void fetch_near(const char* from, int64_t bytes, int64_t stride) {
+  fetch<3>(reinterpret_cast<uintptr_t>(from), bytes, stride);
 }
 
 // What is computed at once: n elements from i on, of `rows` rows from j on.
@@ -130,7 +138,7 @@ struct Part {
 OPLOOM_NOINLINE void fetch_columns(const char* data, int64_t inner, int64_t outer, int64_t size,
                                    const Part& next, int64_t r, int64_t shares) {
   const uintptr_t from = reinterpret_cast<uintptr_t>(data) + next.i * inner + next.j * outer;
-  for (; r < next.n; r += shares) fetch(from + r * inner, next.rows * size, kLineBytes);
+  for (; r < next.n; r += shares) fetch_far(from + r * inner, next.rows * size, kLineBytes);
   asm volatile("");  // a function that does nothing but ask would not be called
 }
 
@@ -153,7 +161,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   CastLoop move[kMaxOperands];
   const RepeatLoop repeat = get_repeat_loop();
   Mode mode[kMaxOperands];
-  bool columns = false, gathered = false, prepares = false;
+  bool columns = false, gathered = false, prepares = false, reads_rows = false;
   int buffered = 0;
   for (int k = 0; k < operands; ++k) {
     mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
@@ -161,13 +169,18 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
     gathered = gathered || (mode[k] == Mode::Columns && k >= outputs);
     buffered += mode[k] != Mode::Dense;
     prepares = prepares || mode[k] == Mode::Strided || mode[k] == Mode::Repeated;
+    reads_rows =
+        reads_rows || (k >= outputs && (mode[k] == Mode::Dense || mode[k] == Mode::Strided));
     move[k] = get_move_loop(sizes[k]);
   }
   const int64_t bytes = kBuffersBytes / buffered / kLineBytes * kLineBytes;
   for (int k = 0, next = 0; k < operands; ++k) {
     buffer[k] = buffers + (mode[k] == Mode::Dense ? 0 : next++ * bytes);
   }
+  const bool near = fetches_near();
   const bool fetches = stream && columns;
+  // Where it has rows to read as well, a Zen 5 is a fifth faster without the columns in between.
+  const bool fetches_columns = fetches && gathered && !(near && reads_rows);
   prepares = prepares || fetches;
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
   const bool far = stream || size0 * size1 * largest >= kFarBytes;
@@ -196,7 +209,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // What is done for row r of a part before it is computed, if anything.
   const auto prepare = [&](int64_t i, int64_t j, int64_t r, int64_t n, int64_t rows,
                            const Part& next) {
-    for (int k = outputs; fetches && gathered && k < operands; ++k) {
+    for (int k = outputs; fetches_columns && k < operands; ++k) {
       if (mode[k] != Mode::Columns) continue;
       fetch_columns(data[k], strides[k], outer[k], sizes[k], next, r, rows);
     }
@@ -205,10 +218,13 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       if (fetches && mode[k] != Mode::Columns) {
         // Behind the last row comes the first one of the next piece.
         const int64_t last = r + kAhead < rows ? 0 : width * strides[k] - rows * outer[k];
-        fetch(reinterpret_cast<uintptr_t>(place) + kAhead * outer[k] + last, n * strides[k],
-              strides[k]);
+        fetch_far(reinterpret_cast<uintptr_t>(place) + kAhead * outer[k] + last, n * strides[k],
+                  strides[k]);
       }
-      if (mode[k] == Mode::Strided) move[k](buffer[k], sizes[k], place, strides[k], n);
+      if (mode[k] == Mode::Strided) {
+        move[k](buffer[k], sizes[k], place, strides[k], n);
+        if (near && far && !columns) fetch_near(place + n * strides[k], n * strides[k], strides[k]);
+      }
       // The buffer still holds the element if neither row nor piece needs another.
       if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
         if (is_repeated(repeated, k)) {
@@ -336,18 +352,28 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   }
   const bool short_rows =
       in_order && size1 > 1 && !one_by_one && !transposes && size0 * largest <= short_bytes;
+  // Pieces of a row follow one another, but not in blocks of rows, for transposed operands.
+  bool near = stream && fetches_near();
+  for (int k = 0; near && k < operands; ++k) {
+    near = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1) != Mode::Columns;
+  }
   // Computed in a buffer, and copied from there past the cache.
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kFarPieceBytes];
     const BytesLoop copy = get_stream_loop();
-    char* target = row[0];
-    for (int64_t i = 0; i < n; i += kFarPieceBytes / sizes[0]) {
-      const int64_t count = std::min(n - i, kFarPieceBytes / sizes[0]);
-      char* at[kMaxOperands] = {piece};
+    char* const target = row[0];
+    const int64_t most = kFarPieceBytes / sizes[0];
+    char* at[kMaxOperands];
+    at[0] = piece;
+    for (int64_t i = 0; i < n; i += most) {
+      const int64_t count = std::min(n - i, most);
       for (int k = 1; k < operands; ++k) {
         at[k] = row[k] + (is_repeated(repeated, k) ? 0 : i * sizes[k]);
       }
       dense(at, count, repeated);
+      for (int k = 1; near && k < operands; ++k) {
+        if (!is_repeated(repeated, k)) fetch_near(at[k] + most * sizes[k], most * sizes[k], 0);
+      }
       copy(target + i * sizes[0], piece, count * sizes[0]);
     }
   };
