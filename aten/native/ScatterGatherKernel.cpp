@@ -7,6 +7,7 @@
 #include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/Indexing.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/FunctionRef.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,8 +18,17 @@ namespace {
 
 // Note [Lines]
 // All places that differ in coordinate `dim` alone are a line. Two lines never touch the same
-// element, so lines are what is shared out to the threads. Lines that are neighbours along one more
-// dimension, `across`, are handled together, as a block, so that memory is read in its order.
+// element. Lines that are neighbours along one more dimension, `across`, are handled together, as a
+// block, so that memory is read in its order: where that is the order of memory, row by row, a row
+// being one place of each.
+//
+// Note [Shared rows]
+// What one thread writes should not lie beside what another one does: a cache line with both goes
+// to and fro between them, and either is fetched ahead by the other. Rows that are read are shared
+// out by their places, those that one index stands for by what they are written to; each thread
+// looks at all indices then, and takes the rows that are its own, in their order. (Of 9,800 rows of
+// 102 floats, two threads that had half of each took six times as long as one.) Otherwise lines are
+// shared out, many at a time where they lie beside each other.
 //
 // Where each place asks for another cache line of `self`, of which it uses one element, blocks of
 // few lines are copied to where they fit into the cache first, and back at the end (Note [Strips]).
@@ -30,11 +40,16 @@ struct Steps {
 
 // What stays in the second cache, in bytes.
 constexpr int64_t kCached = 256 * 1024;
+constexpr int64_t kLineBytes = 64;
 
-// Where a block begins, in elements from each tensor's first one; it has `width` lines.
+// Where a block begins, in elements from each tensor's first one; it has `width` lines. Of these
+// the places from `first` on to `last` are taken, and of rows that one index stands for those that
+// name positions from `low` on to `high`.
 struct Block {
   int64_t self, index, other;
   int64_t width;
+  int64_t first, last;
+  int64_t low, high;
 };
 
 // Calls each(element of self, element of other) for n places, of which index, element of `other`
@@ -106,128 +121,199 @@ OPLOOM_NOINLINE void copy_strip(S* self, Steps steps, int64_t size, int64_t line
 // cache, and to take whole cache lines; and copying has to cost little beside the places, `length`
 // of them in a line.
 int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length, int64_t width) {
-  constexpr int64_t kCacheLine = 64, kBuffer = 512 * 1024, kLargestBuffer = 2 * 1024 * 1024;
+  constexpr int64_t kBuffer = 512 * 1024, kLargestBuffer = 2 * 1024 * 1024;
   const int64_t touched = std::max(size * steps.dim, width * steps.line) * itemsize;
   if (touched < kCached || length < size / 2) return 0;
-  const int64_t lines = std::max(kCacheLine, kBuffer / size) / itemsize;
-  return width * itemsize >= kCacheLine && size * lines * itemsize <= kLargestBuffer ? lines : 0;
+  const int64_t lines = std::max(kLineBytes, kBuffer / size) / itemsize;
+  return width * itemsize >= kLineBytes && size * lines * itemsize <= kLargestBuffer ? lines : 0;
 }
 
-// Calls each(element of self, element of other) for all places of index, in the order of positions
-// along dim. Each thread has a row(self, other, n) of its own, from make_row(). `other` has at
-// least the sizes of index, and no memory in common with `self`.
+// How the places of an index are gone through. `other` has at least the sizes of index, and no
+// memory in common with `self`.
+struct Plan {
+  Plan(const TensorBase& self, int64_t dim, const TensorBase& index, const TensorBase& other)
+      : shape(index.sizes()),
+        self_strides(self.strides()),
+        index_strides(index.strides()),
+        other_strides(other.strides()),
+        dim(dim),
+        indices(index.const_data_ptr<int64_t>()),
+        length(index.sizes()[dim]),
+        size(self.sizes()[dim]) {
+    const int64_t ndim = index.dim();
+    // What a step along d costs in what is walked through; along `across` it costs the least.
+    const auto cost = [&](int64_t d) { return index_strides[d] + other_strides[d]; };
+    for (int64_t d = 0; d < ndim; ++d) {
+      if (d != dim && shape[d] > 1 && (across < 0 || cost(d) <= cost(across))) across = d;
+    }
+    if (across >= 0) width = shape[across];
+    for (int64_t d = 0; d < ndim; ++d) {
+      if (d != dim && d != across) outer *= shape[d];
+    }
+    const auto steps_of = [&](IntArrayRef strides) {
+      return Steps{strides[dim], across < 0 ? 0 : strides[across]};
+    };
+    self_steps = steps_of(self_strides);
+    index_steps = steps_of(index_strides);
+    other_steps = steps_of(other_strides);
+    rows = across >= 0 && cost(across) < cost(dim);
+    one_index = rows && index_steps.line == 0;
+    // Where neighbours in `self` are asked for one after the other, or in places far from each
+    // other, strips bring nothing.
+    const auto itemsize = static_cast<int64_t>(self.itemsize());
+    const bool lines_apart = self_steps.line * itemsize >= kLineBytes,
+               places_apart = self_steps.dim * itemsize >= kLineBytes;
+    if (lines_apart != places_apart && (rows || places_apart) && (!one_index || lines_apart)) {
+      strip = strip_lines(itemsize, self_steps, size, length, width);
+    }
+    constexpr int64_t kShort = 1024;  // bytes: the processor sees the order of such lines itself
+    const int64_t bytes = size * itemsize;
+    reads_ahead = strip == 0 && self_steps.dim == 1 && bytes >= kShort && bytes <= kCached &&
+                  length >= size / 4;
+    // So many lines beside each other are a thread's own.
+    constexpr int64_t kApart = 1024;
+    fewest = rows ? kApart / itemsize : 1;
+  }
+
+  // Calls run(block) for all places, in the order of positions along dim, on several threads.
+  // `reads`: self is not written to.
+  void share_out(bool reads, c10::function_ref<void(const Block&)> run) const {
+    if (rows && strip == 0 && reads) {
+      share(length, GRAIN_SIZE / width, [&](Block block, int64_t first, int64_t last) {
+        block.first = first;
+        block.last = last;
+        run(block);
+      });
+    } else if (one_index && strip == 0) {
+      share(size, GRAIN_SIZE * size / (length * width),
+            [&](Block block, int64_t first, int64_t last) {
+              block.low = first;
+              block.high = last;
+              run(block);
+            });
+    } else {
+      share(width, std::max(GRAIN_SIZE / length, fewest),
+            [&](Block block, int64_t first, int64_t last) {
+              skip(block, first);
+              block.width = last - first;
+              run(block);
+            });
+    }
+  }
+
+  // Moves a block so many lines on.
+  void skip(Block& block, int64_t lines) const {
+    block.self += lines * self_steps.line;
+    block.index += lines * index_steps.line;
+    block.other += lines * other_steps.line;
+  }
+
+  // The block of all lines of group `rest` of the dimensions that are neither dim nor across.
+  Block block_of(int64_t rest) const {
+    Block block = {0, 0, 0, width, 0, length, 0, size};
+    for (auto d = static_cast<int64_t>(shape.size()) - 1; d >= 0 && rest > 0; --d) {
+      if (d == dim || d == across) continue;
+      const int64_t position = rest % shape[d];
+      rest /= shape[d];
+      block.self += position * self_strides[d];
+      block.index += position * index_strides[d];
+      block.other += position * other_strides[d];
+    }
+    return block;
+  }
+
+  // Shares out `count` parts of each block: run(block, first, last) for those of one thread.
+  void share(int64_t count, int64_t grain,
+             c10::function_ref<void(const Block&, int64_t, int64_t)> run) const {
+    at::parallel_for(
+        0, outer * count, std::max<int64_t>(1, grain), [&](int64_t begin, int64_t end) {
+          while (begin < end) {
+            const int64_t first = begin % count, last = std::min(count, first + end - begin);
+            run(block_of(begin / count), first, last);
+            begin += last - first;
+          }
+        });
+  }
+
+  IntArrayRef shape, self_strides, index_strides, other_strides;
+  int64_t dim, across = -1;  // -1: lines have no neighbours
+  int64_t outer = 1;         // groups of the other dimensions
+  const int64_t* indices;
+  int64_t length, size;  // places of a line, and positions that they name
+  int64_t width = 1;     // lines of a block
+  Steps self_steps, index_steps, other_steps;
+  bool rows;          // by rows of one place in each line, or line by line
+  bool one_index;     // which stands for a row
+  int64_t strip = 0;  // lines of a strip; 0: none are copied
+  bool reads_ahead;   // each line of self, before its places
+  int64_t fewest;     // lines that a thread has
+};
+
+// The places of a block. Without a strip, `elements` and `steps` are those of self.
+template <typename S, typename O, typename Each, typename Row>
+OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements, Steps steps,
+                               O* others, const Each& each, const Row& row) {
+  const Steps index_steps = plan.index_steps, other_steps = plan.other_steps;
+  const int64_t* places = plan.indices + block.index;
+  if (plan.rows) {
+    const bool takes_all = block.high - block.low == plan.size;
+    for (int64_t i = block.first; i < block.last; ++i) {
+      const int64_t position = places[i * index_steps.dim];
+      if (!takes_all && (position < block.low || position >= block.high)) continue;
+      if (plan.strip > 0 && i + kRowsAhead < plan.length) {
+        prefetch_row(places + (i + kRowsAhead) * index_steps.dim, block.width);
+        prefetch_row(others + (i + kRowsAhead) * other_steps.dim, block.width);
+      }
+      for_each_in_run(block.width, elements, steps, places + i * index_steps.dim, index_steps.line,
+                      others + i * other_steps.dim, other_steps.line, each, row);
+    }
+    return;
+  }
+  const auto each_line = [&](auto self_step, auto index_step, auto other_step) {
+    for (int64_t j = 0; j < block.width; ++j) {
+      S* line = elements + j * steps.line;
+      const int64_t* line_places = places + j * index_steps.line;
+      O* line_others = others + j * other_steps.line;
+      if (plan.reads_ahead) read_ahead(line, plan.size);
+      for (int64_t i = 0; i < plan.length; ++i) {
+        each(line[line_places[i * index_step] * self_step], line_others[i * other_step]);
+      }
+    }
+  };
+  constexpr std::integral_constant<int64_t, 1> kOne;
+  if (steps.dim == 1 && index_steps.dim == 1 && other_steps.dim == 1) {
+    each_line(kOne, kOne, kOne);
+  } else {
+    each_line(steps.dim, index_steps.dim, other_steps.dim);
+  }
+}
+
+// Calls each(element of self, element of other) for all places of index, or row(self, other, n),
+// which make_row() gives, for n elements without gaps.
 template <typename S, typename O, typename Each, typename MakeRow>
 void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
                     const TensorBase& other, O* other_data, const Each& each,
                     const MakeRow& make_row) {
-  const IntArrayRef shape = index.sizes(), self_strides = self.strides(),
-                    index_strides = index.strides(), other_strides = other.strides();
-  const int64_t ndim = index.dim();
-  const auto* index_data = index.const_data_ptr<int64_t>();
-  // What a step along d costs in what is walked through; along `across` it costs the least.
-  const auto cost = [&](int64_t d) { return index_strides[d] + other_strides[d]; };
-  int64_t across = -1;
-  for (int64_t d = 0; d < ndim; ++d) {
-    if (d != dim && shape[d] > 1 && (across < 0 || cost(d) <= cost(across))) across = d;
-  }
-  const int64_t length = shape[dim];
-  const int64_t width = across < 0 ? 1 : shape[across];
-  int64_t outer = 1;
-  for (int64_t d = 0; d < ndim; ++d) {
-    if (d != dim && d != across) outer *= shape[d];
-  }
-  const auto steps_of = [&](IntArrayRef strides) {
-    return Steps{strides[dim], across < 0 ? 0 : strides[across]};
-  };
-  const Steps self_steps = steps_of(self_strides), index_steps = steps_of(index_strides),
-              other_steps = steps_of(other_strides);
-  // Rows of one place in each line, or line by line.
-  const bool rows = across >= 0 && cost(across) < cost(dim);
-  // Where neighbours in `self` are asked for one after the other, or in places far from each other,
-  // strips bring nothing.
-  constexpr int64_t kPerCacheLine = 64 / sizeof(S);
-  const int64_t size = self.sizes()[dim];
-  const bool lines_apart = self_steps.line >= kPerCacheLine,
-             places_apart = self_steps.dim >= kPerCacheLine;
-  const bool one_index = rows && index_steps.line == 0;
-  const int64_t strip =
-      lines_apart != places_apart && (rows || places_apart) && (!one_index || lines_apart)
-          ? strip_lines(sizeof(S), self_steps, size, length, width)
-          : 0;
-  constexpr int64_t kShort = 1024;  // bytes: the processor sees the order of such lines itself
-  const int64_t bytes = size * int64_t{sizeof(S)};
-  const bool reads_ahead =
-      self_steps.dim == 1 && bytes >= kShort && bytes <= kCached && length >= size / 4;
-  const auto run_block = [&](const Block& block, S* elements, Steps steps,
-                             const auto& row) OPLOOM_NOINLINE {
-    const int64_t* places = index_data + block.index;
-    O* others = other_data + block.other;
-    if (rows) {
-      for (int64_t i = 0; i < length; ++i) {
-        if (strip > 0 && i + kRowsAhead < length) {
-          prefetch_row(places + (i + kRowsAhead) * index_steps.dim, block.width);
-          prefetch_row(others + (i + kRowsAhead) * other_steps.dim, block.width);
-        }
-        for_each_in_run(block.width, elements, steps, places + i * index_steps.dim,
-                        index_steps.line, others + i * other_steps.dim, other_steps.line, each,
-                        row);
-      }
-    } else {
-      const auto each_line = [&](auto self_step, auto index_step, auto other_step) {
-        for (int64_t j = 0; j < block.width; ++j) {
-          S* line = elements + j * steps.line;
-          const int64_t* line_places = places + j * index_steps.line;
-          O* line_others = others + j * other_steps.line;
-          if (reads_ahead && strip == 0) read_ahead(line, size);
-          for (int64_t i = 0; i < length; ++i) {
-            each(line[line_places[i * index_step] * self_step], line_others[i * other_step]);
-          }
-        }
-      };
-      constexpr std::integral_constant<int64_t, 1> kOne;
-      if (steps.dim == 1 && index_steps.dim == 1 && other_steps.dim == 1) {
-        each_line(kOne, kOne, kOne);
-      } else {
-        each_line(steps.dim, index_steps.dim, other_steps.dim);
-      }
-    }
-  };
-  const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / std::max<int64_t>(length, 1));
-  at::parallel_for(0, outer * width, grain, [&](int64_t begin, int64_t end) {
-    using Element = std::remove_const_t<S>;
-    c10::DataPtr memory;
-    if (strip > 0) {
-      memory =
-          c10::GetCPUAllocator()->allocate(static_cast<size_t>(size * strip) * sizeof(Element));
-    }
-    auto* buffer = static_cast<Element*>(memory.mutable_get());
+  const Plan plan(self, dim, index, other);
+  plan.share_out(std::is_const_v<S>, [&](Block block) {
     const auto row = make_row();
-    int64_t place = begin;
-    while (place < end) {
-      const int64_t first = place % width;
-      Block block = {first * self_steps.line, first * index_steps.line, first * other_steps.line,
-                     std::min(width - first, end - place)};
-      if (strip > 0) block.width = std::min(block.width, strip);
-      int64_t rest = place / width;
-      for (int64_t d = ndim - 1; d >= 0 && rest > 0; --d) {
-        if (d == dim || d == across) continue;
-        const int64_t position = rest % shape[d];
-        rest /= shape[d];
-        block.self += position * self_strides[d];
-        block.index += position * index_strides[d];
-        block.other += position * other_strides[d];
-      }
+    const auto run = [&](S* elements, Steps steps) {
+      run_block(plan, block, elements, steps, other_data + block.other, each, row);
+    };
+    if (plan.strip == 0) return run(self_data + block.self, plan.self_steps);
+    using Element = std::remove_const_t<S>;
+    const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(
+        static_cast<size_t>(plan.size * plan.strip) * sizeof(Element));
+    auto* const buffer = static_cast<Element*>(memory.mutable_get());
+    for (int64_t lines = block.width; lines > 0; lines -= block.width) {
+      block.width = std::min(lines, plan.strip);
       S* elements = self_data + block.self;
-      if (strip > 0) {
-        copy_strip(elements, self_steps, size, block.width, buffer, /*back=*/false);
-        run_block(block, buffer, {block.width, 1}, row);
-        if constexpr (!std::is_const_v<S>) {
-          copy_strip(elements, self_steps, size, block.width, buffer, /*back=*/true);
-        }
-      } else {
-        run_block(block, elements, self_steps, row);
+      copy_strip(elements, plan.self_steps, plan.size, block.width, buffer, /*back=*/false);
+      run(buffer, {block.width, 1});
+      if constexpr (!std::is_const_v<S>) {
+        copy_strip(elements, plan.self_steps, plan.size, block.width, buffer, /*back=*/true);
       }
-      place += block.width;
+      plan.skip(block, block.width);
     }
   });
 }

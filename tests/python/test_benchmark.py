@@ -56,6 +56,19 @@ def test_a_sweep_gives_pointwise_operators_every_layout():
         np.testing.assert_allclose(call.run().numpy(), np.arctan2(*call.arrays.values()), rtol=1e-5)
 
 
+def test_a_sweep_beside_one_thread_sets_their_number():
+    before = benchmark.oploom.get_num_threads()
+    cases = dict(benchmark.large_cases([RECORDS], "^dot, float32", ["float32"], one_thread=True))
+    counts = {}
+    try:
+        for library, function in next(iter(cases.values())).items():
+            function()
+            counts[library] = benchmark.oploom.get_num_threads()
+    finally:
+        benchmark.oploom.set_num_threads(before)
+    assert counts == {"oploom": before, "one thread": 1}
+
+
 @pytest.mark.parametrize("name", ["mm", "outer", "cat", "sum.dim_IntList", "gather", "embedding"])
 def test_a_sweep_multiplies_the_sizes_of_other_operators(name):
     calls = large_calls(name)

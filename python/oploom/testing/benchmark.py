@@ -3,6 +3,7 @@
     python -m oploom.testing.benchmark generated/tests
     python -m oploom.testing.benchmark build/include/mathx/tests --filter mish --json figures.json
     python -m oploom.testing.benchmark generated/tests --large float32 bfloat16 --below 0.8
+    python -m oploom.testing.benchmark generated/tests --large float32 --one-thread --below 0.95
 
 The classes of generated tests hold the records; nothing else is written for an operator to be timed.
 A small call is the record's first sample. A pointwise operator is also timed with a million elements,
@@ -10,7 +11,8 @@ beside the record's NumPy expression. Where PyTorch can be imported and has a fu
 name, it gets the same arguments. Libraries take turns, round after round; medians are shown.
 
 --large sweeps: every operator with about a million elements of each dtype, pointwise ones in several
-layouts, others with all the samples of their records, whose sizes are multiplied.
+layouts, others with all the samples of their records, whose sizes are multiplied. With --one-thread it
+looks for what more threads make slower: beside oploom with all its threads stands oploom with one.
 """
 
 from __future__ import annotations
@@ -226,8 +228,18 @@ def cases(folders: list[pathlib.Path], pattern: str) -> Iterator[Case]:
                     yield name, {"oploom": gradient}
 
 
-def large_cases(folders: list[pathlib.Path], pattern: str, dtypes: list[str]) -> Iterator[Case]:
-    """Of operators that PyTorch has."""
+def with_threads(function: Function, count: int) -> Function:
+    def run() -> Any:
+        oploom.set_num_threads(count)
+        return function()
+
+    return run
+
+
+def large_cases(folders: list[pathlib.Path], pattern: str, dtypes: list[str],
+                one_thread: bool) -> Iterator[Case]:
+    """Of operators that PyTorch has, beside it; or of all, beside themselves with one thread."""
+    threads = oploom.get_num_threads()
     for tests in (t for folder in folders for t in test_classes(folder)):
         for dtype in (d for d in dtypes if d in tests.op.dtypes()):
             if not re.search(pattern, f"{tests.op.name}, {dtype}"):
@@ -240,7 +252,10 @@ def large_cases(folders: list[pathlib.Path], pattern: str, dtypes: list[str]) ->
                     # Sizes that are arguments of their own are not multiplied.
                     print(f"{case}: {error}".splitlines()[0], file=sys.stderr)
                     continue
-                if torch := peers(tests, call).get("torch"):
+                if one_thread:
+                    yield case, {"oploom": with_threads(function, threads),
+                                 ONE_THREAD: with_threads(function, 1)}
+                elif torch := peers(tests, call).get("torch"):
                     yield case, {"oploom": function, "torch": torch}
 
 
@@ -257,15 +272,18 @@ def measure(found: Iterator[Case], rounds: int, seconds: float, clock: Callable[
 
 
 def report(results: dict[str, dict[str, float]], below: float) -> None:
-    """Prints the cases, or the slower ones beside PyTorch, the slowest first."""
+    """Prints the cases, or the slower ones beside PyTorch or one thread, the slowest first."""
     shown = list(results.items())
     if below < math.inf:
-        slower = [(by["torch"] / by["oploom"], c, by) for c, by in shown if "torch" in by]
+        slower = [(by[peer] / by["oploom"], c, by) for c, by in shown
+                  for peer in ("torch", ONE_THREAD) if peer in by]
         shown = [(f"{r:.2f} {c}", by) for r, c, by in sorted(slower, key=lambda s: s[0]) if r < below]
     width = max((len(c) for c, _ in shown), default=4) + 2
-    print(f"{'nanoseconds of a call':{width}}" + "".join(f"{n:>12}" for n in LIBRARIES))
+    shown_libraries = [n for n in LIBRARIES if any(n in by for _, by in shown)]
+    print(f"{'nanoseconds of a call':{width}}" + "".join(f"{n:>12}" for n in shown_libraries))
     for case, by in shown:
-        print(f"{case:{width}}" + "".join(f"{by[n]:12.0f}" if n in by else f"{'':12}" for n in LIBRARIES))
+        print(f"{case:{width}}" + "".join(f"{by[n]:12.0f}" if n in by else f"{'':12}"
+                                         for n in shown_libraries))
     for size, peer in itertools.product(("small", "1 M", "large"), LIBRARIES[1:]):
         ratios = [by[peer] / by["oploom"] for case, by in results.items()
                   if peer in by and size == case_size(case)]
@@ -279,7 +297,8 @@ def case_size(case: str) -> str:
     return ending if ending in ("small", "1 M", "with backward") else "large"
 
 
-LIBRARIES = ("oploom", "numpy", "torch")
+ONE_THREAD = "one thread"
+LIBRARIES = ("oploom", "numpy", "torch", ONE_THREAD)
 
 
 def main() -> int:
@@ -291,21 +310,26 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.01, help="for one case in one round")
     parser.add_argument("--large", nargs="+", metavar="DTYPE", help="sweep these dtypes, beside PyTorch")
+    parser.add_argument("--one-thread", action="store_true",
+                        help="sweep beside oploom with one thread, and not beside PyTorch")
     parser.add_argument("--below", type=float, default=math.inf,
-                        help="show cases alone for which PyTorch's time / oploom's is below")
+                        help="show cases alone for which the other's time / oploom's is below")
     parser.add_argument("--clock", choices=("real", "cpu"), default="real",
                         help="the time of day, or the time that this process was running")
     parser.add_argument("--json", type=pathlib.Path, help="a file for the figures")
     options = parser.parse_args()
+    if options.one_thread and not options.large:
+        parser.error("--one-thread is for --large")
     if options.large:
-        found = large_cases(options.folders, options.filter, options.large)
+        found = large_cases(options.folders, options.filter, options.large, options.one_thread)
     else:
         found = cases(options.folders, options.filter)
     clock = time.perf_counter if options.clock == "real" else time.process_time
     results = measure(found, options.rounds, options.seconds, clock)
     if not results:
         print("no operator with a record matches" + (
-            ", or PyTorch, which --large compares with, cannot be imported" if options.large else ""),
+            ", or PyTorch, which --large compares with, cannot be imported"
+            if options.large and not options.one_thread else ""),
             file=sys.stderr)
         return 1
     report(results, options.below)

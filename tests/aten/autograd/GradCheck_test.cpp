@@ -184,6 +184,11 @@ TEST(Formulas, ComplexNumbers) {
 TEST(Formulas, StridedViewsThatOverlap) {
   check([](const auto& in) { return in[0].as_strided({3, 2}, {1, 1}, 0); }, {values({4}, 21)});
   check([](const auto& in) { return in[0].as_strided({2, 2}, {2, 1}, 1); }, {values({6}, 22)});
+  check(
+      [](const auto& in) {
+        return in[0].as_strided({2, 3, 2}, {3, 1, 2}, 1);
+      },
+      {values({9}, 23)});
 }
 
 }  // namespace

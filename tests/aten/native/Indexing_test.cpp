@@ -277,6 +277,51 @@ TEST(Scatter, AddsLargeTensorsOnSeveralThreads) {
   EXPECT_EQ(ints(result.select(0, 1).slice(0, n / 2, n)), Ints(n / 2, 1));
 }
 
+// Rows and columns that threads share, of one matrix and of several, which one index stands for and
+// which have an index for each element: against plain loops. Whole numbers, so that sums are exact.
+TEST(Indexing, RowsThatSeveralThreadsShare) {
+  const int threads = at::get_num_threads();
+  const auto value = [](int64_t i) { return i * 7919 % 1009; };
+  struct Shape {
+    int64_t groups, positions, places, width;
+  };
+  for (const Shape& shape : {Shape{1, 170, 3000, 51}, Shape{1, 3, 1500, 301},
+                             Shape{1, 900, 70, 600}, Shape{3, 40, 500, 60}, Shape{40, 5, 9, 200}}) {
+    const auto [groups, positions, places, width] = shape;
+    Ints names, whole_names;
+    for (int64_t i = 0; i < places; ++i) names.push_back(value(i) % positions);
+    for (int64_t i = 0; i < groups * places * width; ++i)
+      whole_names.push_back(value(i) % positions);
+    const Tensor index = at::tensor(names);
+    const Tensor whole = at::tensor(whole_names).view({groups, places, width});
+    const auto numbers = [&](int64_t rows) {
+      Ints all;
+      for (int64_t i = 0; i < groups * rows * width; ++i) all.push_back(value(i));
+      return at::tensor(all).view({groups, rows, width});
+    };
+    const Tensor self = numbers(positions), source = numbers(places);
+    const Ints self_values = ints(self), source_values = ints(source);
+    Ints selected, gathered, added(self_values), scattered(self_values);
+    for (int64_t i = 0; i < groups * places * width; ++i) {
+      const int64_t group = i / (places * width), column = i % width;
+      const auto at = [&](int64_t row) { return (group * positions + row) * width + column; };
+      const int64_t one = at(names[i / width % places]), own = at(whole_names[i]);
+      selected.push_back(self_values[one]);
+      gathered.push_back(self_values[own]);
+      added[one] += source_values[i];
+      scattered[own] += source_values[i];
+    }
+    for (int count : {1, 2, 3}) {
+      at::set_num_threads(count);
+      EXPECT_EQ(ints(self.index_select(1, index)), selected);
+      EXPECT_EQ(ints(self.gather(1, whole)), gathered);
+      EXPECT_EQ(ints(self.index_add(1, index, source)), added);
+      EXPECT_EQ(ints(self.scatter_add(1, whole, source)), scattered);
+    }
+  }
+  at::set_num_threads(threads);
+}
+
 TEST(MaskedSelect, AndNonzero) {
   const Tensor t = counted({2, 3});
   const Tensor mask = at::tensor({{true, false, true}, {false, false, true}});
