@@ -20,6 +20,7 @@
 #include <generated/ops/mv.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/real.h>
+#include <generated/ops/relu_backward.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/sgn.h>
 #include <generated/ops/sqrt.h>
@@ -98,6 +99,17 @@ Tensor linear_weight_backward(const Tensor& grad, const Tensor& input, IntArrayR
   const Tensor factor = rows(input, input.sizes().back()).conj();
   if (strides.size() == 1) return factor.t().mv(grad.reshape({grad.numel()}));
   return mm_laid_out(rows(grad, grad.sizes().back()).t(), factor, strides);
+}
+
+std::tuple<Tensor, Tensor, Tensor> linear_relu_backward(const Tensor& grad, const Tensor& result,
+                                                        const Tensor& input, const Tensor& weight,
+                                                        std::array<bool, 3> mask) {
+  Tensor kept = at::relu_backward(SpareGradient(grad), result);
+  std::tuple<Tensor, Tensor, Tensor> gradients;
+  if (mask[0]) std::get<0>(gradients) = linear_input_backward(kept, weight);
+  if (mask[1]) std::get<1>(gradients) = linear_weight_backward(kept, input, weight.strides());
+  if (mask[2]) std::get<2>(gradients) = std::move(kept);
+  return gradients;
 }
 
 Tensor not_implemented(std::string_view what) {

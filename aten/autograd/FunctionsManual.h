@@ -44,6 +44,12 @@ OPLOOM_API Tensor mm_laid_out(const Tensor& a, const Tensor& b, IntArrayRef stri
 OPLOOM_API Tensor linear_input_backward(const Tensor& grad, const Tensor& weight);
 OPLOOM_API Tensor linear_weight_backward(const Tensor& grad, const Tensor& input,
                                          IntArrayRef strides);
+// Those of input, weight and bias, as far as the mask asks for them.
+OPLOOM_API std::tuple<Tensor, Tensor, Tensor> linear_relu_backward(const Tensor& grad,
+                                                                   const Tensor& result,
+                                                                   const Tensor& input,
+                                                                   const Tensor& weight,
+                                                                   std::array<bool, 3> mask);
 
 // ---- Pointwise ----
 

@@ -1,4 +1,4 @@
-// Matrix products: mm, bmm, addmm, baddbmm, mv, addmv, dot, outer, matmul, linear.
+// Matrix products: mm, bmm, addmm, baddbmm, mv, addmv, dot, outer, matmul, linear, linear_relu.
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
 #include <aten/native/ShapeUtils.h>
@@ -10,6 +10,7 @@
 #include <generated/native/copy.h>
 #include <generated/native/dot.h>
 #include <generated/native/linear.h>
+#include <generated/native/linear_relu.h>
 #include <generated/native/matmul.h>
 #include <generated/native/mm.h>
 #include <generated/native/mv.h>
@@ -26,6 +27,7 @@
 #include <generated/ops/mm.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/mv.h>
+#include <generated/ops/relu.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/squeeze.h>
 #include <generated/ops/t.h>
@@ -118,24 +120,41 @@ OPLOOM_META_FUNC(dot)(const Tensor& self, const Tensor& tensor) {
   set_output_raw_strided(0, {}, {}, self.options());
 }
 
-OPLOOM_META_FUNC(linear)
-(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+namespace {
+
+// The shape of input @ weight.t() + bias.
+DimVector shape_of_linear(const char* op, const Tensor& input, const Tensor& weight,
+                          const std::optional<Tensor>& bias) {
   OPLOOM_CHECK(input.dim() >= 1 && (weight.dim() == 1 || weight.dim() == 2) &&
                    input.sizes().back() == weight.sizes().back(),
-               "linear(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
+               op,
+               "(): expected input of shape [..., in] and weight of shape [out, in] or [in], "
                "got ",
                input.sizes(), " and ", weight.sizes());
-  check_same_dtype("linear", input, weight);
+  check_same_dtype(op, input, weight);
   DimVector shape(input.sizes());
   shape.pop_back();
   if (weight.dim() == 2) shape.push_back(weight.sizes()[0]);
   if (bias.has_value() && bias->defined()) {
-    OPLOOM_CHECK(c10::are_expandable(bias->sizes(), shape),
-                 "linear(): expected bias of shape [out] for weight of shape [out, in], got ",
+    OPLOOM_CHECK(c10::are_expandable(bias->sizes(), shape), op,
+                 "(): expected bias of shape [out] for weight of shape [out, in], got ",
                  bias->sizes(), " and ", weight.sizes());
-    check_same_dtype("linear", *bias, input);
+    check_same_dtype(op, *bias, input);
   }
-  set_output_contiguous(0, shape, input.options());
+  return shape;
+}
+
+}  // namespace
+
+OPLOOM_META_FUNC(linear)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  set_output_contiguous(0, shape_of_linear("linear", input, weight, bias), input.options());
+}
+OPLOOM_META_FUNC(linear_relu)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  OPLOOM_CHECK(!input.is_complex(), "linear_relu(): expected real numbers, got ",
+               input.scalar_type());
+  set_output_contiguous(0, shape_of_linear("linear_relu", input, weight, bias), input.options());
 }
 
 }  // namespace at::inline oploom_v1::meta
@@ -296,25 +315,30 @@ OPLOOM_IMPL_FUNC(dot_out)(const Tensor& self, const Tensor& tensor, const Tensor
               tensor.const_data_ptr(), tensor.strides()[0], out.mutable_data_ptr());
 }
 
-OPLOOM_IMPL_FUNC(linear_out)
-(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Tensor& out) {
+namespace {
+
+// out = input @ weight.t() + bias
+void multiply_by_transposed(const Tensor& input, const Tensor& weight,
+                            const std::optional<Tensor>& bias, const Tensor& out) {
   if (out.numel() == 0) return;
   if (OPLOOM_UNLIKELY(out.is_alias_of(input) || out.is_alias_of(weight))) {
     const Tensor dense(at::detail::empty(out.sizes(), out.options()));
-    impl(input, weight, bias, dense);
+    multiply_by_transposed(input, weight, bias, dense);
     Tensor(out).copy_(dense);
     return;
   }
-  if (weight.dim() == 1) return impl(input, weight.unsqueeze(0), bias, out);
+  if (weight.dim() == 1) return multiply_by_transposed(input, weight.unsqueeze(0), bias, out);
   const int64_t n = weight.sizes()[0], k = weight.sizes()[1], m = out.numel() / n;
   const bool has_bias = bias.has_value() && bias->defined();
   if (k == 0) {
     if (has_bias) begin_with("linear", *bias, out);
     return scale(out, has_bias ? 1 : 0);
   }
-  if (input.dim() != 2) return impl(input.reshape({m, k}), weight, bias, out);
-  if (OPLOOM_UNLIKELY(!fits_blas(input))) return impl(input.contiguous(), weight, bias, out);
-  if (OPLOOM_UNLIKELY(!fits_blas(weight))) return impl(input, weight.contiguous(), bias, out);
+  if (input.dim() != 2) return multiply_by_transposed(input.reshape({m, k}), weight, bias, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(input)))
+    return multiply_by_transposed(input.contiguous(), weight, bias, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(weight)))
+    return multiply_by_transposed(input, weight.contiguous(), bias, out);
   GemmArguments g{m,
                   n,
                   k,
@@ -332,6 +356,18 @@ OPLOOM_IMPL_FUNC(linear_out)
     begin_with("linear", *bias, out);
   }
   onednn::gemm(out.scalar_type(), g, 1, has_bias ? 1 : 0);
+}
+
+}  // namespace
+
+OPLOOM_IMPL_FUNC(linear_out)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Tensor& out) {
+  multiply_by_transposed(input, weight, bias, out);
+}
+OPLOOM_IMPL_FUNC(linear_relu_out)
+(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Tensor& out) {
+  multiply_by_transposed(input, weight, bias, out);
+  Tensor(out).relu_();
 }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {

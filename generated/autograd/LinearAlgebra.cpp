@@ -15,10 +15,12 @@
 #include <generated/ops/conj.h>
 #include <generated/ops/dot.h>
 #include <generated/ops/linear.h>
+#include <generated/ops/linear_relu.h>
 #include <generated/ops/matmul.h>
 #include <generated/ops/mm.h>
 #include <generated/ops/mv.h>
 #include <generated/ops/outer.h>
+#include <generated/ops/relu_backward.h>
 #include <generated/ops/t.h>
 #include <generated/ops/transpose.h>
 
@@ -146,6 +148,29 @@ variable_list LinearBackward0::apply(variable_list&& grads) {
   }
   if (task_should_compute_output(2)) {
     grad_inputs[2] = std::move(grads[0]);
+  }
+  return grad_inputs;
+}
+
+// linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//   input, weight, bias: linear_relu_backward(grad, result, input, weight, grad_input_mask)
+variable_list LinearReluBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(3);
+  if (!grads[0].defined()) return grad_inputs;
+  const Tensor result = result_.unpack(this);
+  const Tensor input = input_.unpack(this);
+  const Tensor weight = weight_.unpack(this);
+  if (task_should_compute_output(0) ||
+      task_should_compute_output(1) ||
+      task_should_compute_output(2)) {
+    const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
+                                                 task_should_compute_output(1),
+                                                 task_should_compute_output(2)};
+    auto gradients = linear_relu_backward(std::move(grads[0]), result, input, weight,
+                                          grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+    grad_inputs[2] = std::move(std::get<2>(gradients));
   }
   return grad_inputs;
 }
@@ -387,6 +412,31 @@ OPLOOM_COLD Tensor linear_dual(DispatchKeySet ks, const Tensor& input, const Ten
   }
   if (bias_t.defined()) {
     forward_ad::add_term(result_t, bias_t);
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//   result: at::relu_backward(at::linear(input_t, weight_p), result) +
+//       at::relu_backward(at::linear(input_p, weight_t), result) + at::relu_backward(bias_t,
+//       result)
+OPLOOM_COLD Tensor linear_relu_dual(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                                    const std::optional<Tensor>& bias) {
+  const forward_ad::Pause pause;
+  auto result = kernels::linear_relu(ks, input, weight, bias);
+  const Tensor input_t = forward_ad::tangent_of(input);
+  const Tensor weight_t = forward_ad::tangent_of(weight);
+  const Tensor bias_t = forward_ad::tangent_of(bias);
+  Tensor result_t;
+  if (input_t.defined()) {
+    forward_ad::add_term(result_t, at::relu_backward(at::linear(input_t, weight), result));
+  }
+  if (weight_t.defined()) {
+    forward_ad::add_term(result_t, at::relu_backward(at::linear(input, weight_t), result));
+  }
+  if (bias_t.defined()) {
+    forward_ad::add_term(result_t, at::relu_backward(bias_t, result));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -727,6 +777,41 @@ Tensor& linear_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
   {
     AutoDispatchBelowAutograd guard;
     _ops::linear_out::table(ks & c10::after_autograd_keyset, input, weight, bias, out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+Tensor linear_relu(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                   const std::optional<Tensor>& bias) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(input, weight, bias)) {
+    return linear_relu_dual(ks, input, weight, bias);
+  }
+  if (!compute_requires_grad(input, weight, bias)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::linear_relu::table(ks & c10::after_autograd_keyset, input, weight, bias);
+  }
+  auto grad_fn = make_node<LinearReluBackward0>();
+  collect_edges(*grad_fn, input, weight, bias);
+  grad_fn->input_.save_input(input);
+  grad_fn->weight_.save_input(weight);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::linear_relu::table(ks & c10::after_autograd_keyset, input, weight, bias);
+  }();
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
+  return result;
+}
+
+// linear_relu.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+Tensor& linear_relu_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                        const std::optional<Tensor>& bias, Tensor& out) {
+  check_out_requires_grad("linear_relu", input, weight, bias, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::linear_relu_out::table(ks & c10::after_autograd_keyset, input, weight, bias, out);
   }
   increment_version(out);
   return out;

@@ -112,6 +112,22 @@ struct LinearBackward0 final : BuiltinNode {
   DimVector weight_strides{};
 };
 
+// linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//   input, weight, bias: linear_relu_backward(grad, result, input, weight, grad_input_mask)
+struct LinearReluBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LinearReluBackward0"; }
+  void release_variables() override {
+    result_.reset_data();
+    input_.reset_data();
+    weight_.reset_data();
+  }
+
+  SavedTensor result_;
+  SavedTensor input_;
+  SavedTensor weight_;
+};
+
 // mm(Tensor self, Tensor mat2) -> Tensor
 //   self: mm_laid_out(grad, mat2.t().conj(), self.strides())
 //   mat2: mm_laid_out(self.t().conj(), grad, mat2.strides())

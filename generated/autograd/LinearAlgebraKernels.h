@@ -42,6 +42,10 @@ Tensor linear(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
               const std::optional<Tensor>& bias);
 Tensor& linear_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
                    const std::optional<Tensor>& bias, Tensor& out);
+Tensor linear_relu(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                   const std::optional<Tensor>& bias);
+Tensor& linear_relu_out(DispatchKeySet ks, const Tensor& input, const Tensor& weight,
+                        const std::optional<Tensor>& bias, Tensor& out);
 Tensor& matmul_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, Tensor& out);
 Tensor mm(DispatchKeySet ks, const Tensor& self, const Tensor& mat2);
 Tensor& mm_out(DispatchKeySet ks, const Tensor& self, const Tensor& mat2, Tensor& out);

@@ -12,6 +12,7 @@
 #include <generated/native/dot.h>
 #include <generated/native/einsum.h>
 #include <generated/native/linear.h>
+#include <generated/native/linear_relu.h>
 #include <generated/native/matmul.h>
 #include <generated/native/mm.h>
 #include <generated/native/mv.h>
@@ -23,6 +24,7 @@
 #include <generated/ops/dot.h>
 #include <generated/ops/einsum.h>
 #include <generated/ops/linear.h>
+#include <generated/ops/linear_relu.h>
 #include <generated/ops/matmul.h>
 #include <generated/ops/mm.h>
 #include <generated/ops/mv.h>
@@ -535,6 +537,71 @@ Tensor& _ops::linear_out::call(const Tensor& input, const Tensor& weight,
   return table(dispatch_keys(input, weight, bias, out), input, weight, bias, out);
 }
 
+// linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+namespace {
+Tensor linear_relu_CPU(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                       const std::optional<Tensor>& bias) {
+  native::structured_linear_relu_out kernel;
+  native::FreshOutputs<1> outputs("linear_relu", kernel);
+  kernel.meta(input, weight, bias);
+  kernel.impl(input, weight, bias, outputs[0]);
+  return outputs.take(0);
+}
+Tensor linear_relu_Meta(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                        const std::optional<Tensor>& bias) {
+  meta::structured_linear_relu kernel;
+  native::FreshOutputs<1> outputs("linear_relu", kernel);
+  native::check_one_device("linear_relu", input, weight, bias);
+  kernel.meta(input, weight, bias);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::linear_relu::schema> _ops::linear_relu::table(
+    kernels_of<_ops::linear_relu>,
+    {
+        {DispatchKey::CPU, &linear_relu_CPU},
+        {DispatchKey::Meta, &linear_relu_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::linear_relu, Sees::CallsWithHistory},
+    });
+Tensor _ops::linear_relu::call(const Tensor& input, const Tensor& weight,
+                               const std::optional<Tensor>& bias) {
+  return table(dispatch_keys_with_history(table, input, weight, bias), input, weight, bias);
+}
+
+// linear_relu.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+namespace {
+Tensor& linear_relu_out_CPU(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                            const std::optional<Tensor>& bias, Tensor& out) {
+  native::structured_linear_relu_out kernel;
+  native::GivenOutputs<1> outputs("linear_relu", kernel, out);
+  outputs.reads(input, weight, bias);
+  kernel.meta(input, weight, bias);
+  kernel.impl(input, weight, bias, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& linear_relu_out_Meta(DispatchKeySet, const Tensor& input, const Tensor& weight,
+                             const std::optional<Tensor>& bias, Tensor& out) {
+  meta::structured_linear_relu kernel;
+  native::GivenOutputs<1> outputs("linear_relu", kernel, out);
+  native::check_one_device("linear_relu", input, weight, bias);
+  kernel.meta(input, weight, bias);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::linear_relu_out::schema> _ops::linear_relu_out::table(
+    kernels_of<_ops::linear_relu_out>,
+    {
+        {DispatchKey::CPU, &linear_relu_out_CPU},
+        {DispatchKey::Meta, &linear_relu_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::linear_relu_out},
+    });
+Tensor& _ops::linear_relu_out::call(const Tensor& input, const Tensor& weight,
+                                    const std::optional<Tensor>& bias, Tensor& out) {
+  return table(dispatch_keys(input, weight, bias, out), input, weight, bias, out);
+}
+
 // matmul(Tensor self, Tensor other) -> Tensor
 namespace {
 Tensor matmul_composite(DispatchKeySet, const Tensor& self, const Tensor& other) {
@@ -739,6 +806,8 @@ ArrayRef<OperatorTableBase*> operators_of_LinearAlgebra() {
       &_ops::einsum::table,
       &_ops::linear::table,
       &_ops::linear_out::table,
+      &_ops::linear_relu::table,
+      &_ops::linear_relu_out::table,
       &_ops::matmul::table,
       &_ops::matmul_out::table,
       &_ops::mm::table,

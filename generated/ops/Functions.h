@@ -174,6 +174,7 @@
 #include <generated/ops/less_equal.h>
 #include <generated/ops/lgamma.h>
 #include <generated/ops/linear.h>
+#include <generated/ops/linear_relu.h>
 #include <generated/ops/linspace.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>

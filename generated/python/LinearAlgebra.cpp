@@ -9,6 +9,7 @@
 #include <generated/ops/dot.h>
 #include <generated/ops/einsum.h>
 #include <generated/ops/linear.h>
+#include <generated/ops/linear_relu.h>
 #include <generated/ops/matmul.h>
 #include <generated/ops/mm.h>
 #include <generated/ops/mv.h>
@@ -232,6 +233,23 @@ PyObject* nn_linear(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
   return to_python(call<_ops::linear>(a.tensor(0), a.tensor(1), a.optional_tensor(2)));
 }
 
+// linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+// linear_relu.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)
+constexpr SignatureText nn_linear_relu_signatures[] = {
+    {kFunction, "linear_relu(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None)"},
+};
+PyObject* nn_linear_relu(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames) {
+  static constinit Parser parser("linear_relu", nn_linear_relu_signatures);
+  Arguments a;
+  parser.parse(self, args, nargs, kwnames, a);
+  if (a.given(3)) {
+    return to_python(call<_ops::linear_relu_out>(a.tensor(0), a.tensor(1), a.optional_tensor(2),
+                                                 a.mutable_tensor(3)));
+  }
+  return to_python(call<_ops::linear_relu>(a.tensor(0), a.tensor(1), a.optional_tensor(2)));
+}
+
 }  // namespace
 
 void add_LinearAlgebra(Generated& out) {
@@ -322,6 +340,12 @@ void add_LinearAlgebra(Generated& out) {
       "``input @ weight.t() + bias`` for ``input`` ``[..., in]``, ``weight`` ``[out, in]`` or "
       "``[in]`` and\n"
       "``bias`` ``[out]``.");
+  out.function("nn", "linear_relu", as_function<nn_linear_relu>,
+      "linear_relu(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor out=None) -> Tensor\n"
+      "\n"
+      "``relu(linear(input, weight, bias))``, as one operator and one node of the graph: the "
+      "product is\n"
+      "limited where it lies, and no tensor is made for what came before.");
 }
 
 }  // namespace at::inline oploom_v1::python

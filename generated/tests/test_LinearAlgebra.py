@@ -207,6 +207,45 @@ class TestLinear(OperatorTests):
     test_inplace = None
     test_shape = None
 
+# linear_relu(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+class TestLinearRelu(OperatorTests):
+    op = Operator(
+        name='linear_relu',
+        base='linear_relu',
+        parameters=(
+            Parameter('input', 'Tensor'),
+            Parameter('weight', 'Tensor'),
+            Parameter('bias', 'Tensor?'),
+        ),
+        record={'numpy': 'np.maximum(input @ weight.T + (0 if bias is None else bias), 0)',
+         'dtypes': ['float16', 'bfloat16', 'float32', 'float64', 'int64'],
+         'samples': [{'input': [3, 4], 'weight': [5, 4], 'bias': [5]},
+                     {'input': [3, 4], 'weight': [5, 4]},
+                     {'input': [2, 3, 4], 'weight': [5, 4], 'bias': [5]},
+                     {'input': [2, 3, 4], 'weight': [5, 4], 'bias': [3, 1]},
+                     {'input': [4], 'weight': [5, 4], 'bias': [5]},
+                     {'input': [3, 4], 'weight': [1, 4], 'bias': [1]},
+                     {'input': [4], 'weight': [4]},
+                     {'input': [3, 0], 'weight': [5, 0], 'bias': [5]},
+                     {'input': [0, 4], 'weight': [5, 4], 'bias': [5]}],
+         'errors': [{'args': {'input': [3, 4], 'weight': [5, 3]},
+                     'message': 'linear_relu.*expected input of shape'},
+                    {'args': {'input': [3, 4], 'weight': [5, 4], 'bias': [2, 3, 5]},
+                     'message': 'linear_relu.*expected bias of shape'},
+                    {'args': {'input': [3, 4],
+                              'weight': [5, 4],
+                              'bias': {'shape': [5], 'dtype': 'float64'}},
+                     'message': 'one dtype'},
+                    {'args': {'input': {'shape': [3, 4], 'dtype': 'complex64'},
+                              'weight': {'shape': [5, 4], 'dtype': 'complex64'}},
+                     'message': 'complex'}]},
+        differentiable=('input', 'weight', 'bias'),
+    )
+    defaults = {'bias': None}
+    test_forward_inplace = None
+    test_inplace = None
+    test_shape = None
+
 # matmul(Tensor self, Tensor other) -> Tensor
 class TestMatmul(OperatorTests):
     op = Operator(

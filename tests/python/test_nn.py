@@ -448,3 +448,51 @@ def test_containers():
     model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     assert isinstance(model[1], nn.ReLU) and len(model[:1]) == 1
     assert model.append(nn.Tanh())(oploom.ones(1, 2)).shape == (1, 2)
+
+
+class Squared(nn.ReLU):
+    def forward(self, input):
+        return super().forward(input) ** 2
+
+
+def nodes_of(result):
+    names = []
+    node = result.grad_fn
+    while node is not None:
+        names.append(node.name())
+        node = next((n for n, _ in node.next_functions if n is not None), None)
+    return names
+
+
+@pytest.mark.parametrize("shape", [(5, 4), (2, 3, 4), (4,), (0, 4)])
+def test_sequential_fuses_layers_with_relu(shape):
+    oploom.manual_seed(3)
+    model = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3, bias=False), nn.ReLU(),
+                          nn.Linear(3, 2))
+    x = oploom.randn(shape, requires_grad=True)
+    expected = x
+    for layer in model:
+        expected = layer(expected)
+    result = model(x)
+    assert [n for n in nodes_of(result) if "Relu" in n] == ["LinearReluBackward0"] * 2
+    np.testing.assert_array_equal(result.detach().numpy(), expected.detach().numpy())
+    inputs = [x, *model.parameters()]
+    by_one = oploom.autograd.grad(result.sum(), inputs)
+    for fused, apart in zip(by_one, oploom.autograd.grad(expected.sum(), inputs)):
+        np.testing.assert_allclose(fused.numpy(), apart.numpy(), rtol=1e-6, atol=1e-7)
+
+
+def test_sequential_fuses_nothing_that_is_seen_or_changed():
+    calls = []
+    seen = nn.Linear(2, 2)
+    seen.register_forward_hook(lambda module, args, result: calls.append(result.shape))
+    patched = nn.ReLU()
+    patched.forward = lambda input: calls.append("patched") or input
+    model = nn.Sequential(seen, nn.ReLU(), nn.Linear(2, 2), patched, nn.Linear(2, 2), Squared(),
+                          nn.Linear(2, 2))
+    assert "LinearReluBackward0" not in nodes_of(model(oploom.ones(1, 2)))
+    assert calls == [(1, 2), "patched"]
+    watched = nn.ReLU()
+    watched.register_forward_pre_hook(lambda module, args: calls.append("before"))
+    nn.Sequential(nn.Linear(2, 2), watched)(oploom.ones(1, 2))
+    assert calls[-1] == "before"

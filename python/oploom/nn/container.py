@@ -1,12 +1,28 @@
 """Modules that hold other modules."""
 
-from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Tuple, Type, Union
 
+from oploom.nn import functional as F
+from oploom.nn.activation import ReLU
+from oploom.nn.layers import Linear
 from oploom.nn.module import Module
 
 
+def _is_just(module: Optional[Module], kind: Type[Module]) -> bool:
+    """Whether a call of the module is nothing but forward() as its class has it."""
+    return (
+        type(module) is kind
+        and not module._forward_pre_hooks
+        and not module._forward_hooks
+        and "forward" not in module.__dict__
+    )
+
+
 class Sequential(Module):
-    """Calls its modules one after the other."""
+    """Calls its modules one after the other.
+
+    A ``Linear`` and a ``ReLU`` behind it, neither with hooks, are one operator, ``linear_relu``.
+    """
 
     def __init__(self, *args: Union[Module, Mapping[str, Module]]) -> None:
         super().__init__()
@@ -18,9 +34,20 @@ class Sequential(Module):
             self.add_module(str(i), module)  # type: ignore[arg-type]
 
     def forward(self, input: Any) -> Any:
+        linear: Any = None  # one that has not been called yet
         for module in self._modules.values():
-            input = module(input)  # type: ignore[misc]
-        return input
+            if linear is not None:
+                if _is_just(module, ReLU):
+                    input = F.linear_relu(input, linear.weight, linear.bias)
+                    linear = None
+                    continue
+                input = linear(input)
+                linear = None
+            if _is_just(module, Linear):
+                linear = module
+            else:
+                input = module(input)  # type: ignore[misc]
+        return input if linear is None else linear(input)
 
     def __len__(self) -> int:
         return len(self._modules)

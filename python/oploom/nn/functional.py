@@ -39,6 +39,11 @@ def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tens
     return _nn.linear(input, weight, bias)
 
 
+def linear_relu(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    """``relu(linear(input, weight, bias))``, as one operator."""
+    return _nn.linear_relu(input, weight, bias)
+
+
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(input, 0)``, elementwise."""
     return input.relu_() if inplace else input.relu()
