@@ -21,6 +21,11 @@ OPLOOM_API void set_num_threads(int count);
 OPLOOM_API int get_thread_num();
 // Pointwise work below this many elements is not worth waking a thread for.
 inline constexpr int64_t GRAIN_SIZE = 32768;
+// Multiply-adds for which another thread is worth starting, of products with one row, column or
+// term, and elements of what is updated in place by another tensor. They go by the same number:
+// what one thread reads and writes in forward and backward, it also updates. Two cores' caches
+// would hand lines over for longer than the arithmetic takes.
+inline constexpr int64_t kUpdateGrain = 131072;
 
 namespace internal {
 

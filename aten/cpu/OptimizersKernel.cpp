@@ -93,7 +93,7 @@ void sgd_row(const SgdBuffers& buffers, const SgdStep& step, int64_t begin, int6
 void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const AdamStep& step) {
   OPLOOM_DISPATCH(dtype, "_fused_adam_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto row = buffers.largest ? &adam_row<scalar_t, 3> : &adam_row<scalar_t, 2>;
-    at::parallel_for_in_place(n, sizeof(scalar_t), buffers.largest ? 5 : 4, kVectorProductGrain,
+    at::parallel_for_in_place(n, sizeof(scalar_t), buffers.largest ? 5 : 4, at::kUpdateGrain,
                               [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
   });
 }
@@ -101,7 +101,7 @@ void adam_kernel(ScalarType dtype, int64_t n, const AdamBuffers& buffers, const 
 void sgd_kernel(ScalarType dtype, int64_t n, const SgdBuffers& buffers, const SgdStep& step) {
   OPLOOM_DISPATCH(dtype, "_fused_sgd_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     const auto row = buffers.velocity ? &sgd_row<scalar_t, 1> : &sgd_row<scalar_t, 0>;
-    at::parallel_for_in_place(n, sizeof(scalar_t), buffers.velocity ? 3 : 2, kVectorProductGrain,
+    at::parallel_for_in_place(n, sizeof(scalar_t), buffers.velocity ? 3 : 2, at::kUpdateGrain,
                               [&](int64_t begin, int64_t end) { row(buffers, step, begin, end); });
   });
 }

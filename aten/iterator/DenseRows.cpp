@@ -485,7 +485,9 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, DenseRowLoop d
         for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * iter.element_size(k);
         dense(row, end - begin, /*repeated=*/0);
       };
-      return at::parallel_for_in_place(iter.numel(), iter.element_size(0), operands - 1, GRAIN_SIZE,
+      // By another tensor, as parameters are updated by their gradients.
+      const int64_t grain = operands > 2 ? at::kUpdateGrain : GRAIN_SIZE;
+      return at::parallel_for_in_place(iter.numel(), iter.element_size(0), operands - 1, grain,
                                        run);
     }
   }

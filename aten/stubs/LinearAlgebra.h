@@ -8,11 +8,6 @@
 
 namespace at::inline oploom_v1::native {
 
-// Multiply-adds for which another thread is worth starting, of products with one row, column or
-// term. Optimizers go by the same number: what one thread reads and writes in forward and backward,
-// it also updates. Two cores' caches would hand lines over for longer than the arithmetic takes.
-inline constexpr int64_t kVectorProductGrain = 131072;
-
 // c = beta * addend + alpha * a b for int32 and int64, wrapping around, double and complex numbers.
 // Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements.
 // Rows of c lie `ldc` apart. The addend is c where no other is given; rows of another, which has no
