@@ -19,6 +19,11 @@ namespace library {
 constexpr const char* kVersion = TORCH_VERSION;
 using torch::autograd::grad;
 
+inline at::Tensor linear_relu(const at::Tensor& input, const at::Tensor& weight,
+                              const at::Tensor& bias) {
+  return at::relu(at::linear(input, weight, bias));
+}
+
 class Adam {
  public:
   explicit Adam(const std::vector<at::Tensor>& parameters)
@@ -53,6 +58,7 @@ class Sgd {
 #else
 
 constexpr const char* kVersion = OPLOOM_VERSION;
+using at::linear_relu;
 using at::autograd::grad;
 
 class Adam {

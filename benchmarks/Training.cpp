@@ -25,8 +25,10 @@ struct Classifier {
   Tensor loss() const {
     Tensor hidden = images;
     for (size_t i = 0; i < parameters.size(); i += 2) {
-      if (i > 0) hidden = at::relu(hidden);
-      hidden = at::linear(hidden, parameters[i], parameters[i + 1]);
+      const bool is_last = i + 2 == parameters.size();
+      const Tensor &weight = parameters[i], &bias = parameters[i + 1];
+      hidden =
+          is_last ? at::linear(hidden, weight, bias) : library::linear_relu(hidden, weight, bias);
     }
     return at::cross_entropy_loss(hidden, labels);
   }
