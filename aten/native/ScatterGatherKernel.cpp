@@ -24,10 +24,11 @@ namespace {
 //
 // Note [Shared rows]
 // What one thread writes should not lie beside what another one does: a cache line with both goes
-// to and fro between them, and either is fetched ahead by the other. Rows that are read are shared
-// out by their places, those that one index stands for by what they are written to; each thread
-// looks at all indices then, and takes the rows that are its own, in their order. (Of 9,800 rows of
-// 102 floats, two threads that had half of each took six times as long as one.) Otherwise lines are
+// to and fro between them, and either is fetched ahead by the other. Of 9,800 rows of 102 floats,
+// two threads that had half of each took six times as long as one. So places are shared out where
+// self is only read, if they are rows, or belong to fewer lines than there are threads. Rows that
+// are written to, and that one index stands for, are shared out by their positions: each thread
+// looks at all indices, and takes the rows that are its own, in their order. Otherwise lines are
 // shared out, many at a time where they lie beside each other.
 //
 // Where each place asks for another cache line of `self`, of which it uses one element, blocks of
@@ -178,7 +179,7 @@ struct Plan {
   // Calls run(block) for all places, in the order of positions along dim, on several threads.
   // `reads`: self is not written to.
   void share_out(bool reads, c10::function_ref<void(const Block&)> run) const {
-    if (rows && strip == 0 && reads) {
+    if (reads && strip == 0 && (rows || outer * width < at::get_num_threads())) {
       share(length, GRAIN_SIZE / width, [&](Block block, int64_t first, int64_t last) {
         block.first = first;
         block.last = last;
@@ -275,7 +276,7 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
       const int64_t* line_places = places + j * index_steps.line;
       O* line_others = others + j * other_steps.line;
       if (plan.reads_ahead) read_ahead(line, plan.size);
-      for (int64_t i = 0; i < plan.length; ++i) {
+      for (int64_t i = block.first; i < block.last; ++i) {
         each(line[line_places[i * index_step] * self_step], line_others[i * other_step]);
       }
     }

@@ -285,8 +285,9 @@ TEST(Indexing, RowsThatSeveralThreadsShare) {
   struct Shape {
     int64_t groups, positions, places, width;
   };
-  for (const Shape& shape : {Shape{1, 170, 3000, 51}, Shape{1, 3, 1500, 301},
-                             Shape{1, 900, 70, 600}, Shape{3, 40, 500, 60}, Shape{40, 5, 9, 200}}) {
+  for (const Shape& shape :
+       {Shape{1, 170, 3000, 51}, Shape{1, 3, 1500, 301}, Shape{1, 900, 70, 600},
+        Shape{3, 40, 500, 60}, Shape{40, 5, 9, 200}, Shape{1, 5000, 70000, 1}}) {
     const auto [groups, positions, places, width] = shape;
     Ints names, whole_names;
     for (int64_t i = 0; i < places; ++i) names.push_back(value(i) % positions);
