@@ -9,6 +9,7 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
+#include <c10/util/SmallVector.h>
 #include <c10/util/complex.h>
 
 #include <cblas.h>
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -370,32 +372,52 @@ void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64
   }
 }
 
+namespace {
+
+template <typename T>
+T dot_of_part(int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_stride) {
+  // BLAS counts in int32 and takes strides of 0 and below to mean something else.
+  if (fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0) {
+    const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
+               iy = static_cast<blasint>(y_stride);
+    if constexpr (std::is_same_v<T, float>) return cblas_sdot(in, x, ix, y, iy);
+    if constexpr (std::is_same_v<T, double>) return cblas_ddot(in, x, ix, y, iy);
+    T sum(0);
+    if constexpr (std::is_same_v<T, complex<float>>) cblas_cdotu_sub(in, x, ix, y, iy, &sum);
+    if constexpr (std::is_same_v<T, complex<double>>) cblas_zdotu_sub(in, x, ix, y, iy, &sum);
+    return sum;
+  }
+  T sum(0);
+  for (int64_t i = 0; i < n; ++i) sum = sum + x[i * x_stride] * y[i * y_stride];
+  return sum;
+}
+
+}  // namespace
+
 void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const void* y,
          int64_t y_stride, void* result) {
   if (is_ours(dtype)) {
     return gemv(dtype, 1, n, 1, {x, n, x_stride}, y, y_stride, 0, result, 1);
   }
   match_threads();
-  // BLAS counts in int32 and takes strides of 0 and below to mean something else.
-  const bool blas = fits_blas(n, x_stride, y_stride) && x_stride > 0 && y_stride > 0;
   OPLOOM_DISPATCH(dtype, "dot", (OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
     const auto* px = static_cast<const scalar_t*>(x);
     const auto* py = static_cast<const scalar_t*>(y);
     auto* out = static_cast<scalar_t*>(result);
-    const auto in = static_cast<blasint>(n), ix = static_cast<blasint>(x_stride),
-               iy = static_cast<blasint>(y_stride);
-    if constexpr (std::is_same_v<scalar_t, float>) {
-      if (blas) return void(*out = cblas_sdot(in, px, ix, py, iy));
-    } else if constexpr (std::is_same_v<scalar_t, double>) {
-      if (blas) return void(*out = cblas_ddot(in, px, ix, py, iy));
-    } else if constexpr (std::is_same_v<scalar_t, complex<float>>) {
-      if (blas) return cblas_cdotu_sub(in, px, ix, py, iy, out);
-    } else if constexpr (std::is_same_v<scalar_t, complex<double>>) {
-      if (blas) return cblas_zdotu_sub(in, px, ix, py, iy, out);
-    }
-    scalar_t sum(0);
-    for (int64_t i = 0; i < n; ++i) sum = sum + px[i * x_stride] * py[i * y_stride];
-    *out = sum;
+    const auto part = [&](int64_t first, int64_t count) {
+      return dot_of_part(count, px + first * x_stride, x_stride, py + first * y_stride, y_stride);
+    };
+    if (n <= at::kUpdateGrain) return void(*out = part(0, n));
+    // In parts that depend on n alone: the libraries do it in one thread.
+    const int64_t parts = (n + at::kUpdateGrain - 1) / at::kUpdateGrain;
+    c10::SmallVector<scalar_t, 16> sums(static_cast<size_t>(parts), scalar_t(0));
+    at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i * at::kUpdateGrain;
+        sums[static_cast<size_t>(i)] = part(first, std::min(at::kUpdateGrain, n - first));
+      }
+    });
+    *out = std::accumulate(sums.begin(), sums.end(), scalar_t(0));
   });
 }
 

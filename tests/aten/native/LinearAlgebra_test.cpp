@@ -332,6 +332,28 @@ TEST(MatrixProduct, OwnProductsWithVectorsAreTheSameForAnyNumberOfThreads) {
   at::set_num_threads(threads);
 }
 
+// Of vectors that several threads share: the same numbers for each count of them, and those of
+// exact sums, as small whole numbers have.
+TEST(MatrixProduct, LongVectorsInParts) {
+  const int threads = at::get_num_threads();
+  for (const at::ScalarType dtype :
+       {at::kFloat, at::kDouble, at::kComplexFloat, at::kComplexDouble, at::kLong}) {
+    for (const int64_t n : {131072, 131073, 400001}) {
+      std::vector<int64_t> values;
+      int64_t expected = 0;
+      for (int64_t i = 0; i < 2 * n; ++i) values.push_back(i * 7919 % 7 - 3);
+      for (int64_t i = 0; i < n; ++i) expected += values[i] * values[2 * i];
+      const Tensor all = at::tensor(values).to(dtype);
+      const Tensor x = all.slice(0, 0, n), y = all.slice(0, 0, 2 * n, 2);
+      for (const int count : {1, 3}) {
+        at::set_num_threads(count);
+        EXPECT_EQ(doubles(at::real(at::dot(x, y)))[0], static_cast<double>(expected)) << dtype << n;
+      }
+    }
+  }
+  at::set_num_threads(threads);
+}
+
 // Small products are one sum after the other, which of many terms would lose digits.
 TEST(MatrixProduct, LongSumsOfFewNumbers) {
   at::manual_seed(2);
