@@ -182,6 +182,10 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // Where it has rows to read as well, a Zen 5 is a fifth faster without the columns in between.
   const bool fetches_columns = fetches && gathered && !(near && reads_rows);
   prepares = prepares || fetches;
+  // By near fetches, from memory; dense rows are where pieces of the output are streamed.
+  constexpr int64_t kFetchedBytes = 8 << 20;
+  const bool fetches_pieces =
+      near && !columns && (stream || size0 * size1 * largest >= kFetchedBytes);
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
   const bool far = stream || size0 * size1 * largest >= kFarBytes;
   int64_t block = 1, pitch = far ? kFarPieceBytes : kPieceBytes;
@@ -223,7 +227,9 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       }
       if (mode[k] == Mode::Strided) {
         move[k](buffer[k], sizes[k], place, strides[k], n);
-        if (near && far && !columns) fetch_near(place + n * strides[k], n * strides[k], strides[k]);
+      }
+      if (fetches_pieces && (mode[k] == Mode::Strided || (!stream && mode[k] == Mode::Dense))) {
+        fetch_near(place + n * strides[k], n * strides[k], strides[k]);
       }
       // The buffer still holds the element if neither row nor piece needs another.
       if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
