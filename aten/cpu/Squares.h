@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/cpu/vec/vec_base.h>
+#include <aten/iterator/Cast.h>
 #include <c10/util/Macros.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ constexpr int kRegisterBytes = vec::kVecBytes;
 #else
 constexpr int kRegisterBytes = 16;
 #endif
-constexpr int64_t kLineBytes = 64;
+using at::detail::kLineBytes;
 
 // Whether rows begin where cache lines do.
 inline bool at_lines(const void* first, int64_t stride) {

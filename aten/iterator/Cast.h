@@ -20,6 +20,8 @@ using CastLoop = void (*)(char* dst, int64_t dst_stride, const char* src, int64_
 using TransposeLoop = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                                int64_t rows, int64_t columns, bool stream);
 
+inline constexpr int64_t kLineBytes = 64;  // of the caches
+
 // Copies bytes: past the cache, after which stream_fence() has to be called, or as memmove() does.
 using BytesLoop = void (*)(char* to, const char* from, int64_t bytes);
 

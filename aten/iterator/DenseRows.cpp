@@ -23,7 +23,6 @@ constexpr int64_t kFarBytes = 4 << 20;
 // Half as many are scattered together.
 constexpr int64_t kRows = 256;
 // Rows of a buffer lie a line further apart than need be, hence not a power of two.
-constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
 // Most processors see rows coming, long ones and, piece by piece, those with gaps (fetching them
 // took up to 1.8 times as long; for those that do not, see Note [Near fetches]), but none what is

@@ -318,27 +318,27 @@ OPLOOM_IMPL_FUNC(dot_out)(const Tensor& self, const Tensor& tensor, const Tensor
 namespace {
 
 // out = input @ weight.t() + bias
-void multiply_by_transposed(const Tensor& input, const Tensor& weight,
-                            const std::optional<Tensor>& bias, const Tensor& out) {
+void linear_into(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                 const Tensor& out) {
   if (out.numel() == 0) return;
   if (OPLOOM_UNLIKELY(out.is_alias_of(input) || out.is_alias_of(weight))) {
     const Tensor dense(at::detail::empty(out.sizes(), out.options()));
-    multiply_by_transposed(input, weight, bias, dense);
+    linear_into(input, weight, bias, dense);
     Tensor(out).copy_(dense);
     return;
   }
-  if (weight.dim() == 1) return multiply_by_transposed(input, weight.unsqueeze(0), bias, out);
+  if (weight.dim() == 1) return linear_into(input, weight.unsqueeze(0), bias, out);
   const int64_t n = weight.sizes()[0], k = weight.sizes()[1], m = out.numel() / n;
   const bool has_bias = bias.has_value() && bias->defined();
   if (k == 0) {
     if (has_bias) begin_with("linear", *bias, out);
     return scale(out, has_bias ? 1 : 0);
   }
-  if (input.dim() != 2) return multiply_by_transposed(input.reshape({m, k}), weight, bias, out);
-  if (OPLOOM_UNLIKELY(!fits_blas(input)))
-    return multiply_by_transposed(input.contiguous(), weight, bias, out);
-  if (OPLOOM_UNLIKELY(!fits_blas(weight)))
-    return multiply_by_transposed(input, weight.contiguous(), bias, out);
+  if (input.dim() != 2) return linear_into(input.reshape({m, k}), weight, bias, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(input))) return linear_into(input.contiguous(), weight, bias, out);
+  if (OPLOOM_UNLIKELY(!fits_blas(weight))) {
+    return linear_into(input, weight.contiguous(), bias, out);
+  }
   GemmArguments g{m,
                   n,
                   k,
@@ -362,11 +362,11 @@ void multiply_by_transposed(const Tensor& input, const Tensor& weight,
 
 OPLOOM_IMPL_FUNC(linear_out)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Tensor& out) {
-  multiply_by_transposed(input, weight, bias, out);
+  linear_into(input, weight, bias, out);
 }
 OPLOOM_IMPL_FUNC(linear_relu_out)
 (const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, const Tensor& out) {
-  multiply_by_transposed(input, weight, bias, out);
+  linear_into(input, weight, bias, out);
   Tensor(out).relu_();
 }
 

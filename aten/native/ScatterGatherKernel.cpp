@@ -41,7 +41,7 @@ struct Steps {
 
 // What stays in the second cache, in bytes.
 constexpr int64_t kCached = 256 * 1024;
-constexpr int64_t kLineBytes = 64;
+using at::detail::kLineBytes;
 
 // Where a block begins, in elements from each tensor's first one; it has `width` lines. Of these
 // the places from `first` on to `last` are taken, and of rows that one index stands for those that
@@ -74,7 +74,7 @@ void for_each_in_run(int64_t n, S* self, Steps self_steps, const int64_t* index,
 // read in order at half the cost.
 template <typename S>
 void read_ahead(S* line, int64_t size) {
-  constexpr int64_t kPerCacheLine = 64 / sizeof(S);
+  constexpr int64_t kPerCacheLine = kLineBytes / int64_t{sizeof(S)};
   const auto* bytes = reinterpret_cast<const volatile char*>(line);
   for (int64_t i = 0; i < size; i += kPerCacheLine) (void)bytes[i * int64_t{sizeof(S)}];
 }
@@ -85,7 +85,7 @@ constexpr int64_t kRowsAhead = 8;
 
 template <typename T>
 void prefetch_row(const T* row, int64_t n) {
-  constexpr int64_t kPerCacheLine = 64 / sizeof(T);
+  constexpr int64_t kPerCacheLine = kLineBytes / int64_t{sizeof(T)};
   for (int64_t i = 0; i < n; i += kPerCacheLine) __builtin_prefetch(row + i);
 }
 
