@@ -382,10 +382,16 @@ T dot_of_part(int64_t n, const T* x, int64_t x_stride, const T* y, int64_t y_str
                iy = static_cast<blasint>(y_stride);
     if constexpr (std::is_same_v<T, float>) return cblas_sdot(in, x, ix, y, iy);
     if constexpr (std::is_same_v<T, double>) return cblas_ddot(in, x, ix, y, iy);
+    // OpenBLAS 0.3.21 reads one element too many of complex vectors with gaps: it does not get the
+    // last one.
+    const bool all = n == 0 || (x_stride == 1 && y_stride == 1);
     T sum(0);
-    if constexpr (std::is_same_v<T, complex<float>>) cblas_cdotu_sub(in, x, ix, y, iy, &sum);
-    if constexpr (std::is_same_v<T, complex<double>>) cblas_zdotu_sub(in, x, ix, y, iy, &sum);
-    return sum;
+    if constexpr (std::is_same_v<T, complex<float>>) {
+      cblas_cdotu_sub(all ? in : in - 1, x, ix, y, iy, &sum);
+    } else if constexpr (std::is_same_v<T, complex<double>>) {
+      cblas_zdotu_sub(all ? in : in - 1, x, ix, y, iy, &sum);
+    }
+    return all ? sum : sum + x[(n - 1) * x_stride] * y[(n - 1) * y_stride];
   }
   T sum(0);
   for (int64_t i = 0; i < n; ++i) sum = sum + x[i * x_stride] * y[i * y_stride];

@@ -8,6 +8,9 @@
 #include <generated/ops/randn.h>
 #include <generated/ops/to.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -293,6 +296,37 @@ TEST_P(GemmTest, Batches) {
       }
     }
   }
+}
+
+// The last element lies at the end of a page, behind which nothing may be read.
+TEST_P(GemmTest, NothingIsReadBehindVectors) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t size = c10::elementSize(GetParam()), bytes = 4 * page;
+  const auto pages = [&] {
+    void* const memory =
+        mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    EXPECT_EQ(mprotect(static_cast<char*>(memory) + bytes, page, PROT_NONE), 0);
+    return static_cast<char*>(memory);
+  };
+  char* const x = pages();
+  char* const y = pages();
+  for (const size_t n : {1, 2, 5, 300}) {
+    for (const size_t x_stride : {1, 2}) {
+      for (const size_t y_stride : {1, 3}) {
+        const auto first = [&](char* memory, size_t stride) {
+          return memory + bytes - ((n - 1) * stride + 1) * size;
+        };
+        const Tensor result = random(1, GetParam());
+        at::onednn::dot(GetParam(), static_cast<int64_t>(n), first(x, x_stride),
+                        static_cast<int64_t>(x_stride), first(y, y_stride),
+                        static_cast<int64_t>(y_stride), result.mutable_data_ptr());
+        EXPECT_EQ(numbers(result)[0], Number(0));
+      }
+    }
+  }
+  munmap(x, bytes + page);
+  munmap(y, bytes + page);
 }
 
 TEST_P(GemmTest, VectorsOfAnyStride) {
