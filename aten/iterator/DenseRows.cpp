@@ -181,7 +181,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // Where it has rows to read as well, a Zen 5 is a fifth faster without the columns in between.
   const bool fetches_columns = fetches && gathered && !(near && reads_rows);
   prepares = prepares || fetches;
-  // By near fetches, from memory; dense rows are where pieces of the output are streamed.
+  // By near fetches, what comes from memory: where the output is streamed, that fetches dense rows.
   constexpr int64_t kFetchedBytes = 8 << 20;
   const bool fetches_pieces =
       near && !columns && (stream || size0 * size1 * largest >= kFetchedBytes);
