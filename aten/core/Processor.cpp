@@ -1,6 +1,8 @@
 // Asks the processor which one it is.
 #include <aten/core/Processor.h>
 
+#include <utility>
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -24,11 +26,16 @@ bool is_zen5() {
 #endif
 }
 
+bool& near_fetches() {
+  static bool near = is_zen5();
+  return near;
+}
+
 }  // namespace
 
-bool fetches_near() {
-  static const bool is_near = is_zen5();
-  return is_near;
-}
+bool fetches_near() { return near_fetches(); }
+
+NearFetchesGuard::NearFetchesGuard(bool near) : before_(std::exchange(near_fetches(), near)) {}
+NearFetchesGuard::~NearFetchesGuard() { near_fetches() = before_; }
 
 }  // namespace at::inline oploom_v1::detail

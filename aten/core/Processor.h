@@ -15,4 +15,17 @@ namespace at::inline oploom_v1::detail {
 // and requests to the first-level cache hold them up.
 OPLOOM_API bool fetches_near();
 
+// While it lives, fetches_near() answers so on any processor: for tests. No other thread may be
+// made to compute by anybody else meanwhile.
+class OPLOOM_API NearFetchesGuard {
+ public:
+  explicit NearFetchesGuard(bool near);
+  NearFetchesGuard(const NearFetchesGuard&) = delete;
+  NearFetchesGuard& operator=(const NearFetchesGuard&) = delete;
+  ~NearFetchesGuard();
+
+ private:
+  bool before_;
+};
+
 }  // namespace at::inline oploom_v1::detail

@@ -12,6 +12,8 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
+using at::detail::RowsAhead;
+
 void stream_row(char* to, const char* from, int64_t bytes) {
   const auto past_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLineBytes);
   const int64_t head = past_line == 0 ? 0 : std::min(bytes, kLineBytes - past_line);
@@ -54,6 +56,64 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
   }
 }
 
+// Asks for rows that come next, a few lines with each of `steps` steps: a row of each operand by
+// turns.
+class RowFetcher {
+ public:
+  RowFetcher(const RowsAhead& ahead, int64_t steps) : ahead_(ahead) {
+    int64_t lines = 0;
+    for (int64_t k = 0; k < ahead.count; ++k) {
+      lines += (ahead.operands[k].bytes + kLineBytes - 1) / kLineBytes;
+    }
+    share_ = (lines * ahead.rows + steps - 1) / steps;
+  }
+  void fetch_share() {
+    for (int64_t i = 0; i < share_ && row_ < ahead_.rows; ++i) {
+      const RowsAhead::Operand& operand = ahead_.operands[k_];
+      fetch(operand.first + row_ * operand.stride + offset_, 0, 1);
+      offset_ += kLineBytes;
+      if (offset_ < operand.bytes) continue;
+      offset_ = 0;
+      if (++k_ < ahead_.count) continue;
+      k_ = 0;
+      ++row_;
+    }
+  }
+
+ private:
+  const RowsAhead& ahead_;
+  int64_t share_ = 0;
+  // What is next.
+  int64_t row_ = 0;
+  int64_t k_ = 0;
+  int64_t offset_ = 0;
+};
+
+// From a buffer past the cache, by rows of `to`: a few columns are transposed to a second buffer,
+// which the first-level cache holds.
+template <typename T>
+void stream_columns(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                    int64_t rows, int64_t columns, const RowsAhead& ahead) {
+  constexpr int64_t kSize = sizeof(T), kLine = kLineBytes / kSize;
+  constexpr int64_t kWidth = 256, kPitch = kWidth + kLineBytes;
+  alignas(kLineBytes) char lines[kLine * kPitch];
+  RowFetcher fetcher(ahead, rows * ((columns * kSize + kWidth - 1) / kWidth));
+  for (int64_t c0 = 0; c0 < columns; c0 += kWidth / kSize) {
+    const int64_t c1 = std::min(c0 + kWidth / kSize, columns);
+    for (int64_t r0 = 0; r0 < rows; r0 += kLine) {
+      const int64_t high = std::min(kLine, rows - r0);
+      for (int64_t c = c0; c < c1; c += kLine) {
+        transpose_block<T>(lines + (c - c0) * kSize, kPitch, from + c * from_stride + r0 * kSize,
+                           from_stride, high, std::min(kLine, c1 - c));
+      }
+      for (int64_t r = 0; r < high; ++r) {
+        fetcher.fetch_share();
+        stream_row(to + (r0 + r) * to_stride + c0 * kSize, lines + r * kPitch, (c1 - c0) * kSize);
+      }
+    }
+  }
+}
+
 // Memory gives long runs faster than lines far apart, and both reads and writes if they alternate.
 // Where the rows of `from` are far apart, a tile of a few of them is transposed block by block, and
 // with each block as many lines are fetched of the tile that comes next, row after row of it. The
@@ -62,8 +122,15 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
 // are, this is for what goes to the cache.
 template <typename T>
 void transpose(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
-               int64_t columns, bool stream) {
+               int64_t columns, bool stream, const RowsAhead& ahead) {
   constexpr int64_t kSize = sizeof(T), kLine = kLineBytes / kSize;
+  // At most the distance of the rows of a buffer.
+  constexpr int64_t kNearBytes = 2048;
+  const bool is_near = std::abs(from_stride) <= kNearBytes;
+  if (stream && is_near && at::detail::fetches_near()) {
+    stream_columns<T>(to, to_stride, from, from_stride, rows, columns, ahead);
+    return at::detail::stream_fence();
+  }
   // Lines that are written past the cache have to be written at once.
   stream = stream && at_lines(to, to_stride);
   // Two copies of it would bring nothing.
@@ -83,10 +150,7 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
       }
     }
   };
-  // At most the distance of the rows of a buffer.
-  constexpr int64_t kNearBytes = 2048;
-  const bool from_far = std::abs(from_stride) > kNearBytes && (stream || to_stride <= kNearBytes);
-  if (from_far) {
+  if (!is_near && (stream || to_stride <= kNearBytes)) {
     // The sides of a tile: lines of a row, and rows. Of rows a multiple of 16 KiB apart, the
     // second-level cache holds 64 lines of a column, and the next tile's have to be among them;
     // but what has few columns is written at once.
@@ -133,8 +197,9 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
 }
 
 at::detail::TransposeLoop transpose_loop_kernel(int64_t element_size) {
-  at::detail::TransposeLoop loop = nullptr;
-  with_opaque_type(static_cast<size_t>(element_size), [&]<typename T>(T) { loop = &transpose<T>; });
+  at::detail::TransposeLoop loop{};
+  with_opaque_type(static_cast<size_t>(element_size),
+                   [&]<typename T>(T) { loop.function = &transpose<T>; });
   return loop;
 }
 

@@ -15,12 +15,31 @@ namespace at::inline oploom_v1::detail {
 using CastLoop = void (*)(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
                           int64_t n);
 
+inline constexpr int64_t kLineBytes = 64;  // of the caches
+
+// Rows of several operands, which will be read side by side: `rows` of each, `stride` bytes apart.
+struct RowsAhead {
+  struct Operand {
+    const char* first;
+    int64_t stride;
+    int64_t bytes;  // of a row
+  };
+  const Operand* operands = nullptr;
+  int64_t count = 0;
+  int64_t rows = 0;
+};
+
 // Moves the elements of a matrix, to[r * to_stride + c] = from[c * from_stride + r], r < rows,
 // c < columns; strides count bytes, r and c elements. `stream`: past the cache where `to` allows.
-using TransposeLoop = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                               int64_t rows, int64_t columns, bool stream);
-
-inline constexpr int64_t kLineBytes = 64;  // of the caches
+// Where rows of `from` lie close together, `ahead` may be fetched meanwhile.
+struct TransposeLoop {
+  void operator()(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
+                  int64_t columns, bool stream, const RowsAhead& ahead = {}) const {
+    function(to, to_stride, from, from_stride, rows, columns, stream, ahead);
+  }
+  void (*function)(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
+                   int64_t columns, bool stream, const RowsAhead& ahead);
+};
 
 // Copies bytes: past the cache, after which stream_fence() has to be called, or as memmove() does.
 using BytesLoop = void (*)(char* to, const char* from, int64_t bytes);

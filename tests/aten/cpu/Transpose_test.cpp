@@ -1,6 +1,7 @@
 // Transposing and writing past the cache, byte by byte against plain loops; nothing beside the
 // result may be written.
 #include <aten/Base.h>
+#include <aten/core/Processor.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/DenseRows.h>
 #include <generated/ops/add.h>
@@ -21,6 +22,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -49,7 +52,8 @@ TEST(Transpose, EverySizeAndStride) {
     // Rows of 2300 bytes or more are far apart.
     for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 65, 130, 515, 2300}) {
       for (const int64_t columns : {1, 3, 8, 15, 16, 31, 64, 67, 257, 300}) {
-        for (const bool stream : {false, true}) {
+        for (const auto& [stream, near] : {std::pair(false, false), {true, false}, {true, true}}) {
+          const at::detail::NearFetchesGuard guard(near);
           for (const bool gaps : {false, true}) {
             // Streams take whole lines.
             const int64_t to_stride =
@@ -66,9 +70,14 @@ TEST(Transpose, EverySizeAndStride) {
                             from.data() + c * from_stride + r * size, static_cast<size_t>(size));
               }
             }
-            transpose(place, to_stride, from.data(), from_stride, rows, columns, stream);
+            // What is fetched meanwhile is of no consequence.
+            const at::detail::RowsAhead::Operand next[] = {{from.data(), from_stride, rows * size},
+                                                           {place, to_stride, 1}};
+            const at::detail::RowsAhead ahead = {next, gaps ? 2 : 0, columns};
+            transpose(place, to_stride, from.data(), from_stride, rows, columns, stream, ahead);
             ASSERT_EQ(to, wanted) << rows << " x " << columns << " elements of " << size
-                                  << " bytes, stream " << stream << ", gaps " << gaps;
+                                  << " bytes, stream " << stream << ", gaps " << gaps << ", near "
+                                  << near;
             // From the last row on upwards.
             transpose(place, to_stride, from.data() + (columns - 1) * from_stride, -from_stride,
                       rows, columns, stream);
@@ -193,7 +202,8 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
                          static_cast<T>(reinterpret_cast<const C*>(data[3])[at(3, i, j)]));
     }
   }
-  for (const bool repeats : {false, true}) {
+  for (const auto& [repeats, near] : {std::pair(false, false), {true, false}, {true, true}}) {
+    const at::detail::NearFetchesGuard guard(near);
     memory[0] = before;
     data[0] = memory[0].data();
     at::detail::for_each_dense_row(
@@ -209,7 +219,8 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
     at::detail::stream_fence();
     ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
                                  << ", c " << c_kind << ", " << size0 << " x " << size1
-                                 << ", stream " << stream << ", repeats " << repeats;
+                                 << ", stream " << stream << ", repeats " << repeats << ", near "
+                                 << near;
   }
 }
 
@@ -337,7 +348,11 @@ TEST(Transpose, CopiesTensors) {
 
 // Results that are written past the cache, on one thread and on all.
 TEST(Transpose, LargeTensors) {
-  for (const auto& [rows, columns] : {std::pair(3008, 3008), {2999, 3001}}) {
+  for (const auto& [rows, columns, near] : {std::tuple(3008, 3008, false),
+                                            {2999, 3001, false},
+                                            {3008, 3008, true},
+                                            {2999, 3001, true}}) {
+    const at::detail::NearFetchesGuard guard(near);
     const Tensor a = at::arange(rows * columns, kInt).view({rows, columns});
     ASSERT_GE(static_cast<int64_t>(a.nbytes()), at::detail::kStreamedBytes);
     Tensor transposed = at::empty({columns, rows}, kInt), sum = at::empty_like(transposed);
