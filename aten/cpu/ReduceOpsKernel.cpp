@@ -307,8 +307,8 @@ struct VarOp {
     T squares;
     int64_t count;
   };
-  // So that what is gone over twice is still in the first-level cache.
-  static constexpr int64_t kLongest = 16384 / sizeof(T);
+  // So that what is gone over twice is still in the second-level cache.
+  static constexpr int64_t kLongest = 65536 / sizeof(T);
   static Acc identity() { return {T(0), T(0), 0}; }
 
   // One pass over distances from a center near the mean: the first element of a few, or the mean of
