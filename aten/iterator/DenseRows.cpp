@@ -383,7 +383,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   const bool short_rows =
       in_order && size1 > 1 && !one_by_one && !transposes && size0 * largest <= short_bytes;
   // Pieces of a row follow one another, but not in blocks of rows, for transposed operands.
-  bool near = stream && fetches_near();
+  bool near = stream && operands > outputs && fetches_near();
   for (int k = 0; near && k < operands; ++k) {
     near = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1) != Mode::Columns;
   }
