@@ -45,6 +45,11 @@ inline constexpr bool kNearFetches = true;
 inline constexpr bool kNearFetches = false;
 #endif
 
+// How this processor wants them asked for.
+inline Ahead fetched_ahead() {
+  return kNearFetches && at::detail::fetches_near() ? Ahead::Near : Ahead::Far;
+}
+
 // Asks for n elements so many bytes ahead of p.
 template <Ahead ahead, typename In>
 OPLOOM_ALWAYS_INLINE void fetch_at(const In* p, int64_t n) {

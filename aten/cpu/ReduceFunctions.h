@@ -334,34 +334,43 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
   }
 };
 
-// Rows that are gone through side by side; of those that are `far`, the next ones are fetched. The
-// pointers are kept in registers: what is stored on the way might be them otherwise.
+// Rows that are gone through side by side, the next of which are fetched unless `ahead` is None.
+// The pointers are kept in registers: what is stored on the way might be them otherwise.
 template <typename T, int count>
 class RowGroup {
  public:
-  OPLOOM_ALWAYS_INLINE RowGroup(const T* const* rows, bool far) {
+  OPLOOM_ALWAYS_INLINE RowGroup(const T* const* rows, Ahead ahead) : ahead_(ahead) {
     std::copy_n(rows, count, rows_);
-    // As far as from the first row to the last, and once more, come the next ones.
-    ahead_ = far ? 2 * (address(count / 2) - address(0)) : 0;
   }
   OPLOOM_ALWAYS_INLINE const T* operator[](int64_t r) const { return rows_[r]; }
   // Asks for the next ones' line with element j, if it begins with that.
   OPLOOM_ALWAYS_INLINE void fetch_next(int64_t j) const {
     if constexpr (count == 1) return;
     const uintptr_t offset = static_cast<uintptr_t>(j) * sizeof(T);
-    if (asked_here(ahead_) == 0 || offset % 64 != 0) return;
-#pragma GCC unroll 16
-    for (int r = 0; r < count; ++r) {
-      fetch(reinterpret_cast<const T*>(address(r) + (offset + ahead_)), 0, 1);
+    const Ahead ahead = asked_here(ahead_);
+    if (ahead == Ahead::None || offset % 64 != 0) return;
+    if (kNearFetches && ahead == Ahead::Near) {
+      fetch_lines<3>(offset);
+    } else {
+      fetch_lines<2>(offset);
     }
   }
 
  private:
+  template <int locality>
+  OPLOOM_ALWAYS_INLINE void fetch_lines(uintptr_t offset) const {
+    // As far as from the first row to the last, and once more, come the next ones.
+    const uintptr_t distance = 2 * (address(count / 2) - address(0));
+#pragma GCC unroll 16
+    for (int r = 0; r < count; ++r) {
+      fetch<locality>(reinterpret_cast<const T*>(address(r) + (offset + distance)), 0, 1);
+    }
+  }
   OPLOOM_ALWAYS_INLINE uintptr_t address(int r) const {
     return reinterpret_cast<uintptr_t>(rows_[r]);
   }
   const T* rows_[count];
-  uintptr_t ahead_;
+  Ahead ahead_;
 };
 
 // Numbers that are reduced side by side; it is fixed, so that the order is the same for every

@@ -126,9 +126,9 @@ int64_t place_in_one_pass(const T* p, int64_t n, Ahead ahead) {
 // are those of the bits of T, so that what chooses the values chooses them as well. There is room
 // for more behind the values and the indices.
 template <typename F, int count, typename T>
-void advance(const T* const* elements, int64_t first, int64_t n, bool far, T* value, T* index) {
+void advance(const T* const* elements, int64_t first, int64_t n, Ahead ahead, T* value, T* index) {
   using L = Lanes<T>;
-  const RowGroup<T, count> rows(elements, far);
+  const RowGroup<T, count> rows(elements, ahead);
   for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
     rows.fetch_next(j);
     auto best = L::load(value + j);
@@ -294,7 +294,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                "got ",
                length);
   const bool in_place = conversion.direct && inner.in == sizeof(T);
-  const bool far_rows = in_place && has_far_rows(self);
+  const Ahead rows_ahead = in_place ? ahead_in_rows(self) : Ahead::None;
   constexpr int64_t kWidth = 512;
   constexpr int64_t kTogether = 4;
   const int64_t blocks = (inner.size + kWidth - 1) / kWidth;
@@ -322,10 +322,10 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
           if (!in_place) conversion.load(next, inner.in, n, buffer[r], 0);
         }
         if (count == kTogether) {
-          advance<F, kTogether, T>(rows, k, n, far_rows, value, index);
+          advance<F, kTogether, T>(rows, k, n, rows_ahead, value, index);
         } else {
           for (int64_t r = 0; r < count; ++r)
-            advance<F, 1, T>(rows + r, k + r, n, false, value, index);
+            advance<F, 1, T>(rows + r, k + r, n, Ahead::None, value, index);
         }
         k += count;
       }

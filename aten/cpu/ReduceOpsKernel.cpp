@@ -49,25 +49,26 @@ struct SimpleOp {
       sum_periods(reinterpret_cast<const PartIn*>(elements), n * kParts, width * kParts, ahead,
                   acc);
     }
-    void add(const In* const* elements, int64_t nrows, int64_t n, bool far) {
+    void add(const In* const* elements, int64_t nrows, int64_t n, Ahead ahead) {
       const auto* rows = reinterpret_cast<const PartIn* const*>(elements);
       int64_t r = 0;
       if constexpr (kIsWhole) {
         // The first rows need no form of their own, as those of floats do, whose -0 is not 0 + -0.
         std::fill_n(acc, n, T(0));
-        for (; r + kTogether <= nrows; r += kTogether) add_rows<kTogether>(rows + r, n, false, far);
-        for (; r < nrows; ++r) add_rows<1>(rows + r, n, false, far);
+        for (; r + kTogether <= nrows; r += kTogether)
+          add_rows<kTogether>(rows + r, n, false, ahead);
+        for (; r < nrows; ++r) add_rows<1>(rows + r, n, false, ahead);
         return;
       }
       for (; r + kTogether <= nrows; r += kTogether) {
-        add_rows<kTogether>(rows + r, n * kParts, r == 0, far);
+        add_rows<kTogether>(rows + r, n * kParts, r == 0, ahead);
       }
-      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n * kParts, r == 0, far);
-      if (r < nrows) add_rows<1>(rows + r, n * kParts, r == 0, far);
+      for (; r + 2 <= nrows; r += 2) add_rows<2>(rows + r, n * kParts, r == 0, ahead);
+      if (r < nrows) add_rows<1>(rows + r, n * kParts, r == 0, ahead);
     }
     template <int count>
-    void add_rows(const PartIn* const* elements, int64_t n, bool first, bool far) {
-      const RowGroup<PartIn, count> rows(elements, far);
+    void add_rows(const PartIn* const* elements, int64_t n, bool first, Ahead ahead) {
+      const RowGroup<PartIn, count> rows(elements, ahead);
       if constexpr (c10::is_complex_v<Part>) {
         // The compiler finds the vectors, if nothing else is done on the way.
         const auto store = [&](const auto& combine) {
@@ -360,7 +361,7 @@ struct VarOp {
     T mean[kColumns + L::kSize];
     T squares[kColumns + L::kSize];
     int64_t count;
-    void add(const T* const* rows, int64_t nrows, int64_t n, bool far) {
+    void add(const T* const* rows, int64_t nrows, int64_t n, Ahead ahead) {
       count = nrows;
       const auto add_rows = [&](const auto& group, auto rows_of_group) {
         const V scale(T(1) / static_cast<T>(nrows));
@@ -395,7 +396,9 @@ struct VarOp {
         });
       };
       if (nrows == kRows) {
-        add_rows(RowGroup<T, kRows>(rows, far), std::integral_constant<int64_t, kRows>());
+        // So many rows a power of two apart would push each other out of the first-level cache.
+        add_rows(RowGroup<T, kRows>(rows, std::min(ahead, Ahead::Far)),
+                 std::integral_constant<int64_t, kRows>());
       } else {
         add_rows(rows, nrows);
       }
