@@ -226,7 +226,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   }
   constexpr int64_t kWidth = 512;
   constexpr int kTogether = 4;
-  const bool fetches = dense && ahead_in_rows(self) != Ahead::None;
+  const bool fetches = dense && ahead_in_rows(self, Together::Many) != Ahead::None;
   const int64_t blocks = (kept[0].size + kWidth - 1) / kWidth;
   const int64_t grain =
       std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));

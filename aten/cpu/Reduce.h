@@ -29,6 +29,7 @@ inline namespace CPU_CAPABILITY {
 // them from structs of static functions that are written with types:
 //   Elem, Acc                   what it works on; the state of a reduction
 //   kLongest                    elements that chunk() takes where they lie
+//   Columns::kRowsTogether      rows that add() reads side by side
 //   Acc identity()
 //   Acc chunk(const Elem*, n, ahead)   reduces n >= 1 elements that lie side by side; `ahead`: of
 //     their input, by ahead_in()
@@ -73,10 +74,14 @@ inline Ahead ahead_in(const TensorBase& tensor) {
   const Ahead ahead = fetched_ahead();
   return ahead == Ahead::Near || is_far(tensor) ? ahead : Ahead::None;
 }
-// How to ask for what comes next where rows of it are gone through side by side, which is worth it
-// from the third-level cache, too (measured).
-inline Ahead ahead_in_rows(const TensorBase& tensor) {
-  return has_bytes(tensor, 8 << 20) ? fetched_ahead() : Ahead::None;
+// How to ask for what comes next where rows of it are gone through side by side: four of them, or
+// many, for which the first-level cache may have no room. It is worth it from the third-level
+// cache, too (measured).
+enum class Together { Few, Many };
+inline Ahead ahead_in_rows(const TensorBase& tensor, Together rows = Together::Few) {
+  if (!has_bytes(tensor, 2 << 20)) return Ahead::None;
+  if (rows == Together::Few && fetched_ahead() == Ahead::Near) return Ahead::Near;
+  return has_bytes(tensor, 8 << 20) ? Ahead::Far : Ahead::None;
 }
 
 // Puts the shortest strides first, merges neighbours.
@@ -179,6 +184,7 @@ struct Reduction {
   size_t elem_size;
   size_t columns_size;
   int64_t longest;
+  Together together;
   void (*identity)(ReduceState& state);
   void (*chunk)(const void* elements, int64_t n, Ahead ahead, ReduceState& state);
   // b becomes the state of a's and b's elements together.
@@ -219,6 +225,7 @@ Reduction make_operation() {
   r.elem_size = sizeof(Elem);
   r.columns_size = sizeof(Columns);
   r.longest = Op::kLongest;
+  r.together = Columns::kRowsTogether;
   r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
   r.chunk = [](const void* elements, int64_t n, Ahead ahead, ReduceState& state) {
     new (&state) Acc(Op::chunk(static_cast<const Elem*>(elements), n, ahead));
@@ -651,7 +658,7 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
 
 inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   r.ahead = ahead_in(self);
-  r.rows_ahead = ahead_in_rows(self);
+  r.rows_ahead = ahead_in_rows(self, r.together);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
   const ReducePlan plan(result, self, mask,

@@ -42,6 +42,7 @@ struct SimpleOp {
     using L = Lanes<Part>;
     // With twice as many, reading memory takes 5 to 10 % longer.
     static constexpr int kTogether = 4;
+    static constexpr Together kRowsTogether = Together::Few;
     alignas(T) Part acc[kColumns * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width, Ahead ahead) requires(
@@ -358,6 +359,7 @@ struct VarOp {
   struct Columns {
     using L = Lanes<T>;
     using V = typename L::V;
+    static constexpr Together kRowsTogether = Together::Many;
     T mean[kColumns + L::kSize];
     T squares[kColumns + L::kSize];
     int64_t count;
@@ -396,9 +398,7 @@ struct VarOp {
         });
       };
       if (nrows == kRows) {
-        // So many rows a power of two apart would push each other out of the first-level cache.
-        add_rows(RowGroup<T, kRows>(rows, std::min(ahead, Ahead::Far)),
-                 std::integral_constant<int64_t, kRows>());
+        add_rows(RowGroup<T, kRows>(rows, ahead), std::integral_constant<int64_t, kRows>());
       } else {
         add_rows(rows, nrows);
       }
