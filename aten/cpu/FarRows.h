@@ -34,8 +34,8 @@ OPLOOM_ALWAYS_INLINE T asked_here(T value) {
 // How many bytes ahead of what a reduction reads it asks for what comes next, which the processor
 // stops doing at the end of a page by itself: none from the caches, from which on a Zen 4 no
 // reduction is faster for it. Of 64 MB, most take 1.1 to 1.4 times as long there with nothing
-// fetched, and up to 1.7 times with lines 4 KB ahead or more. By near fetches, 8 KB ahead, they take
-// 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h).
+// fetched, and up to 1.7 times with lines 4 KB ahead or more. By near fetches, 8 KB ahead, they
+// take 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h).
 enum class Ahead : int64_t { None = 0, Far = 1536, Near = 8192 };
 
 // Only one processor wants them, and has these instructions.

@@ -1,6 +1,7 @@
 // embedding and its gradient.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
 #include <aten/native/ShapeUtils.h>
 #include <generated/native/embedding.h>
 #include <generated/native/embedding_backward.h>
@@ -81,6 +82,8 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
     for (int64_t i = 0; i < count; ++i) ++uses[rows[i]];
   }
   const int64_t width = out.sizes()[1];
+  const auto row_bytes = width * static_cast<int64_t>(out.itemsize());
+  const int64_t ahead = at::detail::named_rows_ahead(row_bytes, num_weights * row_bytes);
   // Threads share out the weights' rows, so each row is summed in the order of the indices.
   OPLOOM_DISPATCH(out.scalar_type(), "embedding_dense_backward",
                   (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
@@ -90,6 +93,9 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
                         std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
                     at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
                       for (int64_t i = 0; i < count; ++i) {
+                        if (ahead > 0 && i + ahead < count) {
+                          at::detail::fetch_named_row(to + rows[i + ahead] * width, row_bytes);
+                        }
                         const int64_t row = rows[i];
                         if (row < begin || row >= end || row == padding_idx) continue;
                         const scalar_t* x = from + i * width;

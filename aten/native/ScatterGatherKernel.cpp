@@ -167,6 +167,9 @@ struct Plan {
     if (lines_apart != places_apart && (rows || places_apart) && (!one_index || lines_apart)) {
       strip = strip_lines(itemsize, self_steps, size, length, width);
     }
+    if (one_index && strip == 0 && self_steps.line == 1) {
+      rows_ahead = at::detail::named_rows_ahead(width * itemsize, size * width * itemsize);
+    }
     constexpr int64_t kShort = 1024;  // bytes: the processor sees the order of such lines itself
     const int64_t bytes = size * itemsize;
     reads_ahead = strip == 0 && self_steps.dim == 1 && bytes >= kShort && bytes <= kCached &&
@@ -243,11 +246,12 @@ struct Plan {
   int64_t length, size;  // places of a line, and positions that they name
   int64_t width = 1;     // lines of a block
   Steps self_steps, index_steps, other_steps;
-  bool rows;          // by rows of one place in each line, or line by line
-  bool one_index;     // which stands for a row
-  int64_t strip = 0;  // lines of a strip; 0: none are copied
-  bool reads_ahead;   // each line of self, before its places
-  int64_t fewest;     // lines that a thread has
+  bool rows;               // by rows of one place in each line, or line by line
+  bool one_index;          // which stands for a row
+  int64_t strip = 0;       // lines of a strip; 0: none are copied
+  int64_t rows_ahead = 0;  // so many are asked for before; 0: none
+  bool reads_ahead;        // each line of self, before its places
+  int64_t fewest;          // lines that a thread has
 };
 
 // The places of a block. Without a strip, `elements` and `steps` are those of self.
@@ -264,6 +268,11 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
       if (plan.strip > 0 && i + kRowsAhead < plan.length) {
         prefetch_row(places + (i + kRowsAhead) * index_steps.dim, block.width);
         prefetch_row(others + (i + kRowsAhead) * other_steps.dim, block.width);
+      }
+      if (plan.rows_ahead > 0 && i + plan.rows_ahead < block.last) {
+        at::detail::fetch_named_row(
+            elements + places[(i + plan.rows_ahead) * index_steps.dim] * steps.dim,
+            block.width * int64_t{sizeof(S)});
       }
       for_each_in_run(block.width, elements, steps, places + i * index_steps.dim, index_steps.line,
                       others + i * other_steps.dim, other_steps.line, each, row);
