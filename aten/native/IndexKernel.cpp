@@ -17,45 +17,57 @@ namespace {
 class IndexedOffset {
  public:
   // Index tensors are operands 2, 3, ...
-  IndexedOffset(char** data, const int64_t* strides, IntArrayRef sizes, IntArrayRef steps)
-      : data_(data + 2), strides_(strides + 2), sizes_(sizes), steps_(steps) {}
+  IndexedOffset(char** data, const int64_t* strides, IntArrayRef steps)
+      : data_(data + 2), strides_(strides + 2), steps_(steps) {}
 
   int64_t at(int64_t i) const {
-    int64_t offset = 0;
-    for (size_t k = 0; k < sizes_.size(); ++k) {
-      int64_t index = *reinterpret_cast<const int64_t*>(data_[k] + i * strides_[k]);
-      index += index < 0 ? sizes_[k] : 0;
-      offset += index * steps_[k];
-    }
+    int64_t offset = of(0, i);
+    for (size_t k = 1; k < steps_.size(); ++k) offset += of(k, i);
     return offset;
   }
   // The row runs through dimensions that are not indexed: the offset is the same everywhere.
   bool is_constant() const {
-    for (size_t k = 0; k < sizes_.size(); ++k) {
+    for (size_t k = 0; k < steps_.size(); ++k) {
       if (strides_[k] != 0) return false;
     }
     return true;
   }
 
+  // Of one index.
+  int64_t of(size_t k, int64_t i) const {
+    return *reinterpret_cast<const int64_t*>(data_[k] + i * strides_[k]) * steps_[k];
+  }
+
  private:
   char** data_;
   const int64_t* strides_;
-  IntArrayRef sizes_;
   IntArrayRef steps_;
 };
 
 // Calls f(element of operand 0, element of operand 1, offset) for n places.
 template <typename F>
-void for_each_indexed(char** data, const int64_t* strides, int64_t n, IntArrayRef sizes,
-                      IntArrayRef steps, const F& f) {
-  const IndexedOffset offsets(data, strides, sizes, steps);
-  if (offsets.is_constant()) {
-    const int64_t offset = offsets.at(0);
-    for (int64_t i = 0; i < n; ++i) f(data[0] + i * strides[0], data[1] + i * strides[1], offset);
-  } else {
+void for_each_indexed(char** data, const int64_t* strides, int64_t n, IntArrayRef steps,
+                      const F& f) {
+  const IndexedOffset offsets(data, strides, steps);
+  const auto loop = [&](const auto& offset) OPLOOM_ALWAYS_INLINE_LAMBDA {
     for (int64_t i = 0; i < n; ++i) {
-      f(data[0] + i * strides[0], data[1] + i * strides[1], offsets.at(i));
+      f(data[0] + i * strides[0], data[1] + i * strides[1], offset(i));
     }
+  };
+  size_t varying = 0, last = 0;  // index tensors that are not the same everywhere
+  for (size_t k = 0; k < steps.size(); ++k) {
+    if (strides[2 + k] == 0) continue;
+    ++varying;
+    last = k;
+  }
+  const int64_t first = offsets.at(0);
+  if (varying == 0) {
+    loop([=](int64_t) { return first; });
+  } else if (varying == 1) {
+    const int64_t others = first - offsets.of(last, 0);
+    loop([&](int64_t i) { return others + offsets.of(last, i); });
+  } else {
+    loop([&](int64_t i) { return offsets.at(i); });
   }
 }
 
@@ -63,13 +75,12 @@ void for_each_indexed(char** data, const int64_t* strides, int64_t n, IntArrayRe
 // offset is one for all. Out of line: part of a larger loop, it took 1.3 times as long.
 template <typename T, typename F, typename Row>
 OPLOOM_NOINLINE void for_each_indexed_or_row(char** data, const int64_t* strides, int64_t n,
-                                             IntArrayRef sizes, IntArrayRef steps, const F& f,
-                                             const Row& row) {
+                                             IntArrayRef steps, const F& f, const Row& row) {
   if (strides[0] == sizeof(T) && strides[1] == sizeof(T)) {
-    const IndexedOffset offsets(data, strides, sizes, steps);
+    const IndexedOffset offsets(data, strides, steps);
     if (offsets.is_constant()) return row(data[0], data[1], offsets.at(0), n);
   }
-  for_each_indexed(data, strides, n, sizes, steps, f);
+  for_each_indexed(data, strides, n, steps, f);
 }
 
 // A loop over two dimensions of it, which fetches the rows of operand `moved` that come next: see
@@ -86,15 +97,15 @@ auto indexed_loop(const TensorIteratorBase& iter, int moved, IntArrayRef sizes, 
     SmallVector<char*, 4> data(base, base + ntensors);
     const int64_t* outer = strides + ntensors;
     const int64_t bytes = size0 * int64_t{sizeof(T)};
-    const bool by_rows = strides[moved] == sizeof(T) &&
-                         IndexedOffset(data.data(), strides, sizes, steps).is_constant();
+    const bool by_rows =
+        strides[moved] == sizeof(T) && IndexedOffset(data.data(), strides, steps).is_constant();
     const int64_t ahead = by_rows ? at::detail::named_rows_ahead(bytes, reach) : 0;
-    const IndexedOffset offsets(data.data(), outer, sizes, steps);
+    const IndexedOffset offsets(data.data(), outer, steps);
     for (int64_t j = 0; j < size1; ++j) {
       if (ahead > 0 && j + ahead < size1) {
         at::detail::fetch_named_row(data[moved] + ahead * outer[moved] + offsets.at(ahead), bytes);
       }
-      for_each_indexed_or_row<T>(data.data(), strides, size0, sizes, steps, f, row);
+      for_each_indexed_or_row<T>(data.data(), strides, size0, steps, f, row);
       for (int k = 0; k < ntensors; ++k) data[k] += outer[k];
     }
   };

@@ -48,8 +48,35 @@ void check_index_dtype(const char* op, const Tensor& index) {
                      "(): expected an index of dtype int64 or int32, got ", index.scalar_type());
 }
 
+bool is_in_bounds(const int64_t* data, int64_t count, int64_t lowest, int64_t size) {
+  return at::parallel_reduce(
+      0, count, GRAIN_SIZE, true,
+      [&](int64_t begin, int64_t end, bool) {
+        return in_bounds_stub(DeviceType::CPU, data + begin, end - begin, lowest, size);
+      },
+      [](bool a, bool b) { return a && b; });
+}
+
+// An index of which some are out of bounds; some may be so, from -size on, if it `wrap`s.
+OPLOOM_NOINLINE Tensor wrapped_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
+                                     bool wrap) {
+  const int64_t lowest = wrap ? -size : 0;
+  const int64_t count = index.numel();
+  const int64_t* data = index.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    OPLOOM_CHECK_INDEX(data[i] >= lowest && data[i] < size, op, "(): index ", data[i],
+                       " is out of bounds for dimension ", dim, " with size ", size);
+  }
+  Tensor result(at::detail::empty(index.sizes(), index.options()));
+  auto* to = result.mutable_data_ptr<int64_t>();
+  at::parallel_for(0, count, GRAIN_SIZE, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = data[i] + (data[i] < 0 ? size : 0);
+  });
+  return result;
+}
+
 // The index as int64, contiguous, after a look at all its values; see Note [Indices are checked
-// before]. Negative ones down to -size are let through where `wrap` says so. Must not outlive
+// before]. Negative ones down to -size count from the end where `wrap` says so. Must not outlive
 // `index`.
 MaybeOwned<Tensor> checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
                                  bool wrap) {
@@ -57,21 +84,9 @@ MaybeOwned<Tensor> checked_index(const char* op, const Tensor& index, int64_t di
   const bool as_wanted = index.scalar_type() == kLong && index.is_contiguous();
   auto dense = as_wanted ? MaybeOwned<Tensor>::borrowed(index)
                          : MaybeOwned<Tensor>::owned(index.to(kLong).contiguous());
-  const int64_t lowest = wrap ? -size : 0;
-  const int64_t count = dense->numel();
   const int64_t* data = dense->const_data_ptr<int64_t>();
-  const bool in_bounds = at::parallel_reduce(
-      0, count, GRAIN_SIZE, true,
-      [&](int64_t begin, int64_t end, bool) {
-        return in_bounds_stub(DeviceType::CPU, data + begin, end - begin, lowest, size);
-      },
-      [](bool a, bool b) { return a && b; });
-  if (OPLOOM_LIKELY(in_bounds)) return dense;
-  for (int64_t i = 0; i < count; ++i) {
-    OPLOOM_CHECK_INDEX(data[i] >= lowest && data[i] < size, op, "(): index ", data[i],
-                       " is out of bounds for dimension ", dim, " with size ", size);
-  }
-  return dense;
+  if (OPLOOM_LIKELY(is_in_bounds(data, dense->numel(), 0, size))) return dense;
+  return MaybeOwned<Tensor>::owned(wrapped_index(op, *dense, dim, size, wrap));
 }
 
 int64_t size_along(const Tensor& self, int64_t dim) {
@@ -107,6 +122,47 @@ Tensor expand_index(const Tensor& index, IntArrayRef shape, int64_t dim) {
   return make_alias(index, sizes, strides);
 }
 
+// Two tensors of the same sizes but along dim, with a 1-d index along it, of which `other` has the
+// places. Neighbouring dimensions before or behind dim become one where the memory of both allows,
+// so that what is named is moved in long rows.
+struct LongRows {
+  OPLOOM_NOINLINE LongRows(const Tensor& self_given, const Tensor& other_given, int64_t dim_given,
+                           const Tensor& index_given) {
+    DimVector sizes, self_strides, other_strides;  // sizes are those of `other`
+    for (int64_t d = 0; d < self_given.dim(); ++d) {
+      const int64_t size = other_given.sizes()[d];
+      const int64_t self_stride = self_given.strides()[d], other_stride = other_given.strides()[d];
+      if (d > 0 && d != dim_given && d - 1 != dim_given &&
+          self_strides.back() == self_stride * size &&
+          other_strides.back() == other_stride * size) {
+        sizes.back() *= size;
+        self_strides.back() = self_stride;
+        other_strides.back() = other_stride;
+        continue;
+      }
+      if (d == dim_given) dim = static_cast<int64_t>(sizes.size());
+      sizes.push_back(size);
+      self_strides.push_back(self_stride);
+      other_strides.push_back(other_stride);
+    }
+    other = make_alias(other_given, sizes, other_strides);
+    index = expand_index(index_given, sizes, dim);
+    sizes[dim] = self_given.sizes()[dim_given];
+    self = make_alias(self_given, sizes, self_strides);
+  }
+  Tensor self, other, index;
+  int64_t dim = 0;
+};
+
+void select_into(const Tensor& result, const Tensor& self, int64_t dim, const Tensor& index) {
+  if (self.dim() <= 2) {
+    return gather_stub(DeviceType::CPU, result, self, dim,
+                       expand_index(index, result.sizes(), dim));
+  }
+  const LongRows rows(self, result, dim, index);
+  gather_stub(DeviceType::CPU, rows.other, rows.self, rows.dim, rows.index);
+}
+
 }  // namespace
 
 }  // namespace at::inline oploom_v1::native
@@ -131,9 +187,7 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
   dim = c10::wrap_dim("index_select", dim, self.dim());
   const auto checked = checked_index("index_select", index, dim, size_along(self, dim), false);
   if (out.numel() == 0) return;
-  const auto result = at_least_1d(out);
-  gather_stub(DeviceType::CPU, *result, *at_least_1d(self), dim,
-              expand_index(*checked, result->sizes(), dim));
+  select_into(*at_least_1d(out), *at_least_1d(self), dim, *checked);
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -172,9 +226,8 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
   const auto checked = checked_index("index_add", index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
-  const auto from = at_least_1d(source);
-  scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim,
-                   expand_index(*checked, from->sizes(), dim), *from, alpha);
+  const LongRows rows(*at_least_1d(out), *at_least_1d(source), dim, *checked);
+  scatter_add_stub(DeviceType::CPU, rows.self, rows.dim, rows.index, rows.other, alpha);
 }
 
 // ---- gather, scatter ----
@@ -524,6 +577,7 @@ struct AdvancedIndex {
   std::vector<Tensor> indices;
   DimVector indexed_sizes;
   DimVector indexed_strides;  // bytes
+  int64_t first_dim = 0;      // of self, that is indexed
 };
 
 bool is_mask(const Tensor& index) {
@@ -601,6 +655,7 @@ AdvancedIndex make_advanced_index(const char* op, const Tensor& self, OptionalTe
   const int64_t front = last - first + 1 == count ? first : 0;
 
   AdvancedIndex result;
+  result.first_dim = first;
   DimVector sizes;
   DimVector strides;
   const auto append_whole_dims = [&](int64_t begin, int64_t end) {
@@ -679,6 +734,14 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
   const AdvancedIndex info = make_advanced_index("index", self, indices);
   Tensor result(at::detail::empty(info.self.sizes(), self.options()));
   if (result.numel() == 0) return result;
+  if (info.indices.size() == 1) {
+    // Its shape comes back as one dimension: what index_select() does.
+    DimVector sizes(self.sizes());
+    sizes[info.first_dim] = info.indices[0].numel();
+    select_into(make_alias(result, sizes, c10::contiguous_strides(sizes)), self, info.first_dim,
+                info.indices[0]);
+    return result;
+  }
   auto iter = make_index_iterator(result, info.self, info);
   index_stub(DeviceType::CPU, iter, info.indexed_sizes, info.indexed_strides);
   return result;

@@ -262,6 +262,7 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
   const int64_t* places = plan.indices + block.index;
   if (plan.rows) {
     const bool takes_all = block.high - block.low == plan.size;
+    const int64_t ahead = plan.rows_ahead, last_fetched = ahead > 0 ? block.last - ahead : 0;
     for (int64_t i = block.first; i < block.last; ++i) {
       const int64_t position = places[i * index_steps.dim];
       if (!takes_all && (position < block.low || position >= block.high)) continue;
@@ -269,10 +270,9 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
         prefetch_row(places + (i + kRowsAhead) * index_steps.dim, block.width);
         prefetch_row(others + (i + kRowsAhead) * other_steps.dim, block.width);
       }
-      if (plan.rows_ahead > 0 && i + plan.rows_ahead < block.last) {
-        at::detail::fetch_named_row(
-            elements + places[(i + plan.rows_ahead) * index_steps.dim] * steps.dim,
-            block.width * int64_t{sizeof(S)});
+      if (i < last_fetched) {
+        at::detail::fetch_named_row(elements + places[(i + ahead) * index_steps.dim] * steps.dim,
+                                    block.width * int64_t{sizeof(S)});
       }
       for_each_in_run(block.width, elements, steps, places + i * index_steps.dim, index_steps.line,
                       others + i * other_steps.dim, other_steps.line, each, row);

@@ -23,8 +23,8 @@ using find_set_fn = int64_t (*)(const uint8_t* flags, int64_t n, int32_t* places
 OPLOOM_DECLARE_DISPATCH(find_set_fn, find_set_stub);
 
 // Operands: output, self, index tensors (int64). self has stride 0 along the indexed dimensions;
-// the indices are added to its address, each multiplied by its stride. `sizes` and `strides`
-// (bytes) are those of the indexed dimensions; negative indices count from the end.
+// the indices, from 0 on, are added to its address, each multiplied by its stride. `sizes` and
+// `strides` (bytes) are those of the indexed dimensions.
 using index_fn = void (*)(TensorIteratorBase&, IntArrayRef sizes, IntArrayRef strides);
 OPLOOM_DECLARE_DISPATCH(index_fn, index_stub);
 

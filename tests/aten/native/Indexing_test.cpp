@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <aten/api/from_blob.h>
+#include <generated/ops/add.h>
 #include <generated/ops/argwhere.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/copy.h>
@@ -61,6 +62,44 @@ TEST(IndexSelect, Values) {
   EXPECT_ANY_THROW(t.index_select(0, at::tensor({{0}})));
   EXPECT_ANY_THROW(t.index_select(0, at::tensor({0.0})));
   EXPECT_ANY_THROW(at::index_select_out(const_cast<Tensor&>(t), t, 0, at::tensor({1})));
+}
+
+// What is named along one of four dimensions, whether or not the others can be taken as one.
+TEST(IndexSelect, EveryDimensionAndLayout) {
+  const Tensor t = counted({4, 5, 6, 7});
+  const Tensor wide = counted({5, 6, 7, 8});
+  const Ints named = {2, 0, 3, 2};
+  for (const Tensor& self : {t, t.permute({2, 0, 3, 1}), t.permute({0, 1, 3, 2}),
+                             wide.slice(3, 0, 6), wide.slice(1, 1, 5), wide.slice(2, 0, 7, 2)}) {
+    const Ints before = ints(self);
+    for (int64_t dim = 0; dim < 4; ++dim) {
+      const int64_t size = self.sizes()[dim];
+      int64_t inner = 1;
+      for (int64_t d = dim + 1; d < 4; ++d) inner *= self.sizes()[d];
+      const auto outer = static_cast<int64_t>(before.size()) / (size * inner);
+      Ints wanted, added = before;
+      for (int64_t i = 0; i < outer; ++i) {
+        for (const int64_t place : named) {
+          for (int64_t j = 0; j < inner; ++j) {
+            const auto from = static_cast<size_t>((i * size + place) * inner + j);
+            wanted.push_back(before[from]);
+            added[from] += static_cast<int64_t>(wanted.size());
+          }
+        }
+      }
+      const Tensor index = at::tensor({2, 0, 3, 2});
+      const Tensor result = self.index_select(dim, index);
+      ASSERT_EQ(ints(result), wanted) << "dim " << dim << " of strides " << self.strides();
+      // The same by the general form, with an index of two dimensions that counts from the end.
+      std::vector<std::optional<Tensor>> indices(static_cast<size_t>(dim));
+      indices.push_back(at::tensor({{2 - size, 0L}, {3L, 2 - size}}));
+      const Tensor indexed = at::index(self, indices);
+      ASSERT_EQ(indexed.dim(), 5);
+      ASSERT_EQ(ints(indexed), wanted) << "dim " << dim << " of strides " << self.strides();
+      const Tensor source = counted(result.sizes()).add(1);
+      ASSERT_EQ(ints(self.index_add(dim, index, source)), added) << "dim " << dim;
+    }
+  }
 }
 
 TEST(Gather, Values) {
