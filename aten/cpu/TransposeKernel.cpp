@@ -125,9 +125,9 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
                int64_t columns, bool stream, const RowsAhead& ahead) {
   constexpr int64_t kSize = sizeof(T), kLine = kLineBytes / kSize;
   // At most the distance of the rows of a buffer.
-  constexpr int64_t kNearBytes = 2048;
-  const bool is_near = std::abs(from_stride) <= kNearBytes;
-  if (stream && is_near && at::detail::fetches_near()) {
+  constexpr int64_t kPitchBytes = 2048;
+  const bool in_buffer = std::abs(from_stride) <= kPitchBytes;
+  if (stream && in_buffer && at::detail::fetches_near()) {
     stream_columns<T>(to, to_stride, from, from_stride, rows, columns, ahead);
     return at::detail::stream_fence();
   }
@@ -150,7 +150,7 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
       }
     }
   };
-  if (!is_near && (stream || to_stride <= kNearBytes)) {
+  if (!in_buffer && (stream || to_stride <= kPitchBytes)) {
     // The sides of a tile: lines of a row, and rows. Of rows a multiple of 16 KiB apart, the
     // second-level cache holds 64 lines of a column, and the next tile's have to be among them;
     // but what has few columns is written at once.

@@ -93,11 +93,14 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
                         std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
                     at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
                       for (int64_t i = 0; i < count; ++i) {
-                        if (ahead > 0 && i + ahead < count) {
+                        const auto is_taken = [&](int64_t row) {
+                          return row >= begin && row < end && row != padding_idx;
+                        };
+                        if (ahead > 0 && i + ahead < count && is_taken(rows[i + ahead])) {
                           at::detail::fetch_named_row(to + rows[i + ahead] * width, row_bytes);
                         }
                         const int64_t row = rows[i];
-                        if (row < begin || row >= end || row == padding_idx) continue;
+                        if (!is_taken(row)) continue;
                         const scalar_t* x = from + i * width;
                         scalar_t* y = to + row * width;
                         if (scale_grad_by_freq) {
