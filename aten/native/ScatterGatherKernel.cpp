@@ -190,8 +190,9 @@ struct Plan {
       });
     } else if (one_index && strip == 0) {
       // A thread passes over the rows of others, which takes longer than to add short ones: two
-      // took up to 1.8 times as long as one for rows of 16 floats, 0.85 of its time from 128 on.
-      constexpr int64_t kShortBytes = 512;
+      // took up to 1.8 times as long as one for rows of 16 floats, 0.81 of its time for rows of
+      // 102.
+      constexpr int64_t kShortBytes = 384;
       const bool are_short = width * itemsize < kShortBytes;
       share(size, are_short ? size : GRAIN_SIZE * size / (length * width),
             [&](Block block, int64_t first, int64_t last) {
