@@ -388,19 +388,19 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     near = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1) != Mode::Columns;
   }
   // Computed in a buffer, and copied from there past the cache.
+  const int64_t most = (near ? near_piece_bytes(sizes[0]) : kFarPieceBytes) / sizes[0];
+  const int64_t line = near ? kLineBytes / sizes[0] : 0;
   const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
-    alignas(64) char piece[kFarPieceBytes + kLineBytes];
+    alignas(64) char piece[kFarPieceBytes];
     const BytesLoop copy = get_stream_loop();
     char* const target = row[0];
-    const int64_t most = (near ? near_piece_bytes(sizes[0]) : kFarPieceBytes) / sizes[0];
     // Short pieces are to begin at lines, and the last one takes what would be less than a line.
-    const int64_t line = kLineBytes / sizes[0];
     const auto past_line = static_cast<int64_t>(reinterpret_cast<uintptr_t>(target) % kLineBytes);
-    int64_t count = near ? most - past_line / sizes[0] : most;
+    int64_t count = most - past_line * line / kLineBytes;
     char* at[kMaxOperands];
     at[0] = piece;
     for (int64_t i = 0; i < n; i += count, count = most) {
-      if (n - i - count < line) count = n - i;
+      if (n - i < count + line) count = n - i;
       for (int k = 1; k < operands; ++k) {
         at[k] = row[k] + (is_repeated(repeated, k) ? 0 : i * sizes[k]);
       }
