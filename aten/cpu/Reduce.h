@@ -29,7 +29,7 @@ inline namespace CPU_CAPABILITY {
 // them from structs of static functions that are written with types:
 //   Elem, Acc                   what it works on; the state of a reduction
 //   kLongest                    elements that chunk() takes where they lie
-//   Columns::kRowsTogether      rows that add() reads side by side
+//   Columns::kRowsTogether      whether add() reads few rows side by side or many
 //   Acc identity()
 //   Acc chunk(const Elem*, n, ahead)   reduces n >= 1 elements that lie side by side; `ahead`: of
 //     their input, by ahead_in()

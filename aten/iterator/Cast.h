@@ -81,6 +81,13 @@ RepeatLoop get_repeat_loop();
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 
+// Asks for the lines of a row. Inlined, since a function that does nothing else is not called.
+OPLOOM_ALWAYS_INLINE void fetch_row(const void* row, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += kLineBytes) {
+    __builtin_prefetch(static_cast<const char*>(row) + i);
+  }
+}
+
 // Note [Named rows]
 // Of rows that an index names in any order the processor sees none coming, so that one is asked for
 // so many rows before it is moved: 100,000 rows of 32 floats among a million then take 0.25 of the
@@ -93,9 +100,7 @@ inline int64_t named_rows_ahead(int64_t row_bytes, int64_t total_bytes) {
 }
 OPLOOM_ALWAYS_INLINE void fetch_named_row(const void* row, int64_t row_bytes) {
   constexpr int64_t kMost = 2048;
-  for (int64_t i = 0; i < std::min(row_bytes, kMost); i += kLineBytes) {
-    __builtin_prefetch(static_cast<const char*>(row) + i);
-  }
+  fetch_row(row, std::min(row_bytes, kMost));
 }
 
 // Copies what is in the first `bytes` of a block behind it, again and again, up to `total` bytes.

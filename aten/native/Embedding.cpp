@@ -92,10 +92,10 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
                     const int64_t grain = grain_for(
                         std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
                     at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
+                      const auto is_taken = [&](int64_t row) {
+                        return row >= begin && row < end && row != padding_idx;
+                      };
                       for (int64_t i = 0; i < count; ++i) {
-                        const auto is_taken = [&](int64_t row) {
-                          return row >= begin && row < end && row != padding_idx;
-                        };
                         if (ahead > 0 && i + ahead < count && is_taken(rows[i + ahead])) {
                           at::detail::fetch_named_row(to + rows[i + ahead] * width, row_bytes);
                         }

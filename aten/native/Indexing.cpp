@@ -122,47 +122,6 @@ Tensor expand_index(const Tensor& index, IntArrayRef shape, int64_t dim) {
   return make_alias(index, sizes, strides);
 }
 
-// Two tensors of the same sizes but along dim, with a 1-d index along it, of which `other` has the
-// places. Neighbouring dimensions before or behind dim become one where the memory of both allows,
-// so that what is named is moved in long rows.
-struct LongRows {
-  OPLOOM_NOINLINE LongRows(const Tensor& self_given, const Tensor& other_given, int64_t dim_given,
-                           const Tensor& index_given) {
-    DimVector sizes, self_strides, other_strides;  // sizes are those of `other`
-    for (int64_t d = 0; d < self_given.dim(); ++d) {
-      const int64_t size = other_given.sizes()[d];
-      const int64_t self_stride = self_given.strides()[d], other_stride = other_given.strides()[d];
-      if (d > 0 && d != dim_given && d - 1 != dim_given &&
-          self_strides.back() == self_stride * size &&
-          other_strides.back() == other_stride * size) {
-        sizes.back() *= size;
-        self_strides.back() = self_stride;
-        other_strides.back() = other_stride;
-        continue;
-      }
-      if (d == dim_given) dim = static_cast<int64_t>(sizes.size());
-      sizes.push_back(size);
-      self_strides.push_back(self_stride);
-      other_strides.push_back(other_stride);
-    }
-    other = make_alias(other_given, sizes, other_strides);
-    index = expand_index(index_given, sizes, dim);
-    sizes[dim] = self_given.sizes()[dim_given];
-    self = make_alias(self_given, sizes, self_strides);
-  }
-  Tensor self, other, index;
-  int64_t dim = 0;
-};
-
-void select_into(const Tensor& result, const Tensor& self, int64_t dim, const Tensor& index) {
-  if (self.dim() <= 2) {
-    return gather_stub(DeviceType::CPU, result, self, dim,
-                       expand_index(index, result.sizes(), dim));
-  }
-  const LongRows rows(self, result, dim, index);
-  gather_stub(DeviceType::CPU, rows.other, rows.self, rows.dim, rows.index);
-}
-
 }  // namespace
 
 }  // namespace at::inline oploom_v1::native
@@ -187,7 +146,9 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
   dim = c10::wrap_dim("index_select", dim, self.dim());
   const auto checked = checked_index("index_select", index, dim, size_along(self, dim), false);
   if (out.numel() == 0) return;
-  select_into(*at_least_1d(out), *at_least_1d(self), dim, *checked);
+  const auto result = at_least_1d(out);
+  gather_stub(DeviceType::CPU, *result, *at_least_1d(self), dim,
+              expand_index(*checked, result->sizes(), dim));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -226,8 +187,9 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
   const auto checked = checked_index("index_add", index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
-  const LongRows rows(*at_least_1d(out), *at_least_1d(source), dim, *checked);
-  scatter_add_stub(DeviceType::CPU, rows.self, rows.dim, rows.index, rows.other, alpha);
+  const auto from = at_least_1d(source);
+  scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim,
+                   expand_index(*checked, from->sizes(), dim), *from, alpha);
 }
 
 // ---- gather, scatter ----
@@ -738,8 +700,8 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
     // Its shape comes back as one dimension: what index_select() does.
     DimVector sizes(self.sizes());
     sizes[info.first_dim] = info.indices[0].numel();
-    select_into(make_alias(result, sizes, c10::contiguous_strides(sizes)), self, info.first_dim,
-                info.indices[0]);
+    gather_stub(DeviceType::CPU, make_alias(result, sizes, c10::contiguous_strides(sizes)), self,
+                info.first_dim, expand_index(info.indices[0], sizes, info.first_dim));
     return result;
   }
   auto iter = make_index_iterator(result, info.self, info);

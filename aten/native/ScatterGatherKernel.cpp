@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
 namespace at::inline oploom_v1::native {
@@ -83,12 +84,6 @@ void read_ahead(S* line, int64_t size) {
 // looks ahead only where the next cache line follows.
 constexpr int64_t kRowsAhead = 8;
 
-template <typename T>
-void prefetch_row(const T* row, int64_t n) {
-  constexpr int64_t kPerCacheLine = kLineBytes / int64_t{sizeof(T)};
-  for (int64_t i = 0; i < n; i += kPerCacheLine) __builtin_prefetch(row + i);
-}
-
 // Note [Strips]
 // The strip of `self` that belongs to some lines, `size` positions long: copied to a buffer, where
 // the elements of one position lie beside each other, and back again if it is written to.
@@ -113,7 +108,8 @@ OPLOOM_NOINLINE void copy_strip(S* self, Steps steps, int64_t size, int64_t line
     return;
   }
   for (int64_t i = 0; i < size; ++i) {
-    if (i + kRowsAhead < size) prefetch_row(self + (i + kRowsAhead) * steps.dim, lines);
+    if (i + kRowsAhead < size)
+      at::detail::fetch_row(self + (i + kRowsAhead) * steps.dim, lines * int64_t{sizeof(S)});
     for (int64_t j = 0; j < lines; ++j) copy(i, j);
   }
 }
@@ -132,17 +128,18 @@ int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length,
 // How the places of an index are gone through. `other` has at least the sizes of index, and no
 // memory in common with `self`.
 struct Plan {
-  Plan(const TensorBase& self, int64_t dim, const TensorBase& index, const TensorBase& other)
+  Plan(const TensorBase& self, int64_t along, const TensorBase& index, const TensorBase& other)
       : shape(index.sizes()),
         self_strides(self.strides()),
         index_strides(index.strides()),
         other_strides(other.strides()),
-        dim(dim),
+        dim(along),
         itemsize(static_cast<int64_t>(self.itemsize())),
         indices(index.const_data_ptr<int64_t>()),
-        length(index.sizes()[dim]),
-        size(self.sizes()[dim]) {
-    const int64_t ndim = index.dim();
+        length(index.sizes()[along]),
+        size(self.sizes()[along]) {
+    if (std::count(index_strides.begin(), index_strides.end(), 0) > 1) join_dims();
+    const auto ndim = static_cast<int64_t>(shape.size());
     // What a step along d costs in what is walked through; along `across` it costs the least.
     const auto cost = [&](int64_t d) { return index_strides[d] + other_strides[d]; };
     for (int64_t d = 0; d < ndim; ++d) {
@@ -177,6 +174,42 @@ struct Plan {
     // So many lines beside each other are a thread's own.
     constexpr int64_t kApart = 1024;
     fewest = rows ? kApart / itemsize : 1;
+  }
+
+  // Neighbouring dimensions for which the index is the same become one where self and other allow,
+  // and those of size 1 none, so that what an index names is moved in long rows. Others stay as
+  // they are: what lies further apart than places makes no rows, and where elements are named one
+  // by one, short rows go over less memory at a time.
+  OPLOOM_NOINLINE void join_dims() {
+    IntArrayRef* const strides[] = {&self_strides, &index_strides, &other_strides};
+    joined.reset(new DimVector[4]);
+    DimVector& sizes = joined[3];
+    int64_t new_dim = -1;
+    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+      if (shape[d] == 1 && d != dim) continue;
+      const auto last = static_cast<int64_t>(sizes.size()) - 1;
+      bool joins = last >= 0 && last != new_dim && d != dim && index_strides[d] == 0 &&
+                   other_strides[d] < other_strides[dim];
+      for (size_t k = 0; joins && k < 3; ++k) {
+        joins = joined[k].back() == (*strides[k])[d] * shape[d];
+      }
+      if (joins) {
+        sizes.back() *= shape[d];
+      } else {
+        if (d == dim) new_dim = last + 1;
+        sizes.push_back(shape[d]);
+      }
+      for (size_t k = 0; k < 3; ++k) {
+        if (joins) {
+          joined[k].back() = (*strides[k])[d];
+        } else {
+          joined[k].push_back((*strides[k])[d]);
+        }
+      }
+    }
+    for (size_t k = 0; k < 3; ++k) *strides[k] = joined[k];
+    shape = sizes;
+    dim = new_dim;
   }
 
   // Calls run(block) for all places, in the order of positions along dim, on several threads.
@@ -245,6 +278,9 @@ struct Plan {
   }
 
   IntArrayRef shape, self_strides, index_strides, other_strides;
+  // Of the dimensions that are walked through, if they are others; a call with two has no use for
+  // it.
+  std::unique_ptr<DimVector[]> joined;
   int64_t dim, across = -1;  // -1: lines have no neighbours
   int64_t outer = 1;         // groups of the other dimensions
   int64_t itemsize;          // of self, in bytes
@@ -271,11 +307,11 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
     const auto is_taken = [&](int64_t position) {
       return takes_all || (position >= block.low && position < block.high);
     };
-    const int64_t ahead = plan.rows_ahead, last_fetched = ahead > 0 ? block.last - ahead : 0;
+    const int64_t ahead = plan.rows_ahead, fetched_until = ahead > 0 ? block.last - ahead : 0;
     for (int64_t i = block.first; i < block.last; ++i) {
       const int64_t position = places[i * index_steps.dim];
       // Not the rows of another thread.
-      if (i < last_fetched) {
+      if (i < fetched_until) {
         const int64_t next = places[(i + ahead) * index_steps.dim];
         if (is_taken(next)) {
           at::detail::fetch_named_row(elements + next * steps.dim,
@@ -284,8 +320,10 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
       }
       if (!is_taken(position)) continue;
       if (plan.strip > 0 && i + kRowsAhead < plan.length) {
-        prefetch_row(places + (i + kRowsAhead) * index_steps.dim, block.width);
-        prefetch_row(others + (i + kRowsAhead) * other_steps.dim, block.width);
+        at::detail::fetch_row(places + (i + kRowsAhead) * index_steps.dim,
+                              block.width * int64_t{sizeof(int64_t)});
+        at::detail::fetch_row(others + (i + kRowsAhead) * other_steps.dim,
+                              block.width * int64_t{sizeof(O)});
       }
       for_each_in_run(block.width, elements, steps, places + i * index_steps.dim, index_steps.line,
                       others + i * other_steps.dim, other_steps.line, each, row);

@@ -98,6 +98,12 @@ TEST(IndexSelect, EveryDimensionAndLayout) {
       ASSERT_EQ(ints(indexed), wanted) << "dim " << dim << " of strides " << self.strides();
       const Tensor source = counted(result.sizes()).add(1);
       ASSERT_EQ(ints(self.index_add(dim, index, source)), added) << "dim " << dim;
+      // And by an index for each element.
+      Ints alone(4, 1);
+      alone[static_cast<size_t>(dim)] = 4;
+      const Tensor full = index.view(alone).add(at::zeros(result.sizes(), at::kLong));
+      ASSERT_EQ(ints(self.gather(dim, full)), wanted) << "dim " << dim;
+      ASSERT_EQ(ints(self.scatter_add(dim, full, source)), added) << "dim " << dim;
     }
   }
 }
