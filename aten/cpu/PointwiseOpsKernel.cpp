@@ -30,17 +30,6 @@ void addcdiv_kernel(TensorIteratorBase& iter, const Scalar& value) {
 }
 
 // Computed from the nearer end, so that weight 0 gives self and weight 1 gives end exactly.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T lerp(T self, T end, T weight) {
-  bool near_self;
-  if constexpr (c10::is_complex_v<T>) {
-    near_self = std::norm(weight) < 0.25;
-  } else {
-    near_self = std::abs(weight) < T(0.5);
-  }
-  return near_self ? self + weight * (end - self) : end - (end - self) * (T(1) - weight);
-}
-
 void lerp_scalar_kernel(TensorIteratorBase& iter, const Scalar& weight) {
   OPLOOM_DISPATCH(
       iter.common_dtype(), "lerp", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
@@ -59,14 +48,23 @@ void lerp_scalar_kernel(TensorIteratorBase& iter, const Scalar& weight) {
 }
 
 void lerp_tensor_kernel(TensorIteratorBase& iter) {
-  OPLOOM_DISPATCH(iter.common_dtype(), "lerp", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
-                  [&] {
-                    using opmath_t = c10::opmath_type<scalar_t>;
-                    cpu_kernel(iter, [](scalar_t self, scalar_t end, scalar_t weight) -> scalar_t {
-                      return lerp(static_cast<opmath_t>(self), static_cast<opmath_t>(end),
-                                  static_cast<opmath_t>(weight));
-                    });
-                  });
+  OPLOOM_DISPATCH(
+      iter.common_dtype(), "lerp", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+        if constexpr (c10::is_complex_v<scalar_t>) {
+          cpu_kernel(iter, [](scalar_t self, scalar_t end, scalar_t weight) -> scalar_t {
+            const scalar_t difference = end - self;
+            return std::norm(weight) < 0.25 ? self + weight * difference
+                                            : end - difference * (scalar_t(1) - weight);
+          });
+        } else {
+          cpu_kernel_vec<scalar_t>(iter, [](auto self, auto end, auto weight) {
+            using V = decltype(self);
+            const V difference = end - self;
+            return blendv(end - difference * (V(1) - weight), self + weight * difference,
+                          weight.abs() < V(0.5));
+          });
+        }
+      });
 }
 
 }  // namespace

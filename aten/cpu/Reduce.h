@@ -34,7 +34,7 @@ inline namespace CPU_CAPABILITY {
 //   Acc chunk(const Elem*, n, ahead)   reduces n >= 1 elements that lie side by side; `ahead`: of
 //     their input, by ahead_in()
 //   Acc combine(Acc, Acc)
-//   struct Columns              the states of up to kColumns neighbouring outputs, with
+//   struct Columns              the states of up to kMost neighbouring outputs, with
 //     add(const Elem* const* rows, nrows, n, ahead) (the first call; `ahead`: of an input, by
 //     ahead_in_rows()), get(j), across(j, n), the state of n of them from j on together, and
 //     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what is
@@ -50,8 +50,12 @@ inline namespace CPU_CAPABILITY {
 
 // Elements that are gathered or converted at once; the copy fits into the first-level cache.
 inline constexpr int64_t kChunk = 1024;
-// Outputs, and rows for each, that are reduced side by side.
+// Outputs, and rows for each, that are reduced side by side. Of states of one or two bytes there
+// are more: with rows of 512 bytes, what is done once for each took as long as the extremes of
+// them.
 inline constexpr int64_t kColumns = 512;
+template <typename T>
+inline constexpr int64_t kColumnsOf = sizeof(T) > 2 ? kColumns : 4 * kColumns;
 inline constexpr int64_t kRows = 16;
 // Up to as many elements short rows are joined: memory is still read nearly in order.
 inline constexpr int64_t kJoined = 128;
@@ -184,6 +188,7 @@ struct Reduction {
   size_t elem_size;
   size_t columns_size;
   int64_t longest;
+  int64_t most_columns;
   Together together;
   void (*identity)(ReduceState& state);
   void (*chunk)(const void* elements, int64_t n, Ahead ahead, ReduceState& state);
@@ -225,6 +230,7 @@ Reduction make_operation() {
   r.elem_size = sizeof(Elem);
   r.columns_size = sizeof(Columns);
   r.longest = Op::kLongest;
+  r.most_columns = Columns::kMost;
   r.together = Columns::kRowsTogether;
   r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
   r.chunk = [](const void* elements, int64_t n, Ahead ahead, ReduceState& state) {
@@ -431,8 +437,8 @@ class ColumnsReduction {
   // as such a cache: longer runs of memory are worth more.
   static int64_t limit(const Reduction& r, int64_t stride) {
     const auto size = static_cast<int64_t>(r.elem_size);
-    if (is_dense(r, stride)) return std::min(kColumns, 4096 / size);
-    return has_narrow_rows(r, stride) ? std::min(kColumns, 2048 / size) : kShortRow;
+    if (is_dense(r, stride)) return std::min(r.most_columns, 4096 / size);
+    return has_narrow_rows(r, stride) ? std::min(r.most_columns, 2048 / size) : kShortRow;
   }
 
   // The states of `width` outputs, the first element of the first of which is at `in`.
@@ -503,13 +509,13 @@ class ColumnsReduction {
 // independently.
 class ReduceParts {
  public:
-  explicit ReduceParts(const ReducePlan& plan) : plan_(plan) {
+  ReduceParts(const Reduction& r, const ReducePlan& plan) : plan_(plan) {
     for (size_t d = 1; d < plan.reduced.size(); ++d) {
       if (plan.reduced[d].size > plan.reduced[dim_].size) dim_ = d;
     }
     const int64_t length = plan.reduced[dim_].size;
     const int64_t work = plan.outputs * plan.count;
-    const int64_t together = plan.by_columns ? std::min(plan.columns.size, kColumns) : 1;
+    const int64_t together = plan.by_columns ? std::min(plan.columns.size, r.most_columns) : 1;
     const int64_t tasks = plan.outputs * plan.across / together;
     step_ = length;
     if (tasks < 32 && work >= 2 * kReduceGrain) {
@@ -548,7 +554,7 @@ void merge_parts(int64_t number, const Merge& merge) {
 }
 
 inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
-  const ReduceParts parts(plan);
+  const ReduceParts parts(r, plan);
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / parts.longest());
   if (parts.number == 1) {
     at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
@@ -580,7 +586,7 @@ inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* 
 }
 
 inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
-  const ReduceParts parts(plan);
+  const ReduceParts parts(r, plan);
   const WalkDim& inner = plan.columns;
   const int64_t across = plan.across;
   const int64_t limit = ColumnsReduction::limit(r, inner.in) / across * across;

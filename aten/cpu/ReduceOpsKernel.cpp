@@ -43,7 +43,8 @@ struct SimpleOp {
     // With twice as many, reading memory takes 5 to 10 % longer.
     static constexpr int kTogether = 4;
     static constexpr Together kRowsTogether = Together::Few;
-    alignas(T) Part acc[kColumns * kParts + L::kSize];
+    static constexpr int64_t kMost = kColumnsOf<T>;
+    alignas(T) Part acc[kMost * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width, Ahead ahead) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
@@ -360,8 +361,9 @@ struct VarOp {
     using L = Lanes<T>;
     using V = typename L::V;
     static constexpr Together kRowsTogether = Together::Many;
-    T mean[kColumns + L::kSize];
-    T squares[kColumns + L::kSize];
+    static constexpr int64_t kMost = kColumnsOf<T>;
+    T mean[kMost + L::kSize];
+    T squares[kMost + L::kSize];
     int64_t count;
     void add(const T* const* rows, int64_t nrows, int64_t n, Ahead ahead) {
       count = nrows;
