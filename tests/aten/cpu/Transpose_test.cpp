@@ -245,6 +245,45 @@ TEST(Transpose, DenseRowsOfEveryLayout) {
   }
 }
 
+// Where they come from far away, rows with gaps may be gathered into the output itself.
+TEST(Transpose, FarRowsWithGaps) {
+  const int64_t size0 = 3000, size1 = 600;
+  for (const Kind out : {kDense, kGaps}) {
+    for (const Kind b : {kDense, kTransposed, kGaps, kOneForARow}) {
+      check_rows<uint32_t, uint32_t>(out, kGaps, b, kOneForAColumn, size0, size1, false);
+      check_rows<uint32_t, uint8_t>(out, b, kGaps, kGaps, size0, size1, false);
+    }
+    check_rows<uint8_t, uint32_t>(out, kDense, kDense, kGaps, size0, size1, false);
+  }
+}
+
+// But not where an input shares memory with the output, even if not its elements: row by row, each
+// is read before the place before it is written.
+TEST(Transpose, FarRowsThatShareMemory) {
+  const int64_t size0 = 3000, size1 = 600, pitch = size0 + 5;
+  std::vector<uint32_t> shared(static_cast<size_t>(pitch * size1));
+  for (size_t i = 0; i < shared.size(); ++i) shared[i] = static_cast<uint32_t>(i * i);
+  const std::vector<uint32_t> with_gaps(static_cast<size_t>(2 * size0 * size1), 1);
+  const std::vector<uint32_t> before = shared;
+  char* data[] = {reinterpret_cast<char*>(shared.data()), reinterpret_cast<char*>(&shared[1]),
+                  reinterpret_cast<char*>(const_cast<uint32_t*>(with_gaps.data()))};
+  const int64_t strides[] = {4, 4, 8, 4 * pitch, 4 * pitch, 8 * size0}, sizes[] = {4, 4, 4};
+  const at::detail::NearFetchesGuard guard(true);
+  at::detail::for_each_dense_row(data, strides, sizes, 1, 3, size0, size1, /*stream=*/false,
+                                 [](char* const* row, int64_t n, uint32_t) {
+                                   auto* to = reinterpret_cast<uint32_t*>(row[0]);
+                                   for (int64_t i = 0; i < n; ++i) {
+                                     to[i] = reinterpret_cast<const uint32_t*>(row[1])[i] +
+                                             reinterpret_cast<const uint32_t*>(row[2])[i];
+                                   }
+                                 });
+  for (int64_t j = 0, k = 0; j < size1; ++j) {
+    for (int64_t i = 0; i < pitch; ++i, ++k) {
+      ASSERT_EQ(shared[k], i < size0 ? before[k + 1] + 1 : before[k]) << i << ", " << j;
+    }
+  }
+}
+
 TEST(Transpose, ShortRowsTakenTogether) {
   for (const Kind a : {kFollowing, kDense, kTransposed, kGaps, kOneForARow, kOneForAColumn}) {
     for (const Kind b : {kFollowing, kOneForARow, kOneForAColumn, kOne}) {
