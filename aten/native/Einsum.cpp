@@ -13,9 +13,11 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace at::inline oploom_v1::native {
@@ -155,6 +157,89 @@ Tensor multiply_and_sum(Tensor left, Tensor right, uint64_t summed) {
   return at::bmm(a, c).reshape(shape).permute(back);
 }
 
+// Finds the order in which operands are contracted with the fewest multiplications.
+class ContractionOrder {
+ public:
+  // A set of dimensions: those of an operand whose size is not 1.
+  using Dims = uint64_t;
+  // Positions of two operands for each contraction, whose result goes behind the others.
+  using Path = std::vector<int64_t>;
+
+  // Dimensions from `output_dims` on are summed as soon as no other operand has them.
+  ContractionOrder(const std::vector<int64_t>& sizes, int64_t output_dims)
+      : sizes_(sizes), kept_((Dims{1} << output_dims) - 1) {}
+
+  Path operator()(const std::vector<Tensor>& operands) const {
+    std::vector<Dims> dims;
+    for (const Tensor& operand : operands) {
+      Dims own = 0;
+      for (int64_t d = 0; d < operand.dim(); ++d) own |= Dims{operand.sizes()[d] != 1} << d;
+      dims.push_back(own);
+    }
+    return cheapest(dims).path;
+  }
+
+ private:
+  struct Order {
+    double cost = std::numeric_limits<double>::infinity();
+    Path path;
+  };
+  // All orders of so many operands are tried, 180 of five; of more, the cheapest pair goes first.
+  static constexpr size_t kTried = 5;
+
+  double cost(Dims dims) const {
+    double product = 1;
+    for (size_t d = 0; d < sizes_.size(); ++d) {
+      if ((dims >> d) & 1) product *= static_cast<double>(sizes_[d]);
+    }
+    return product;
+  }
+
+  // Among equals, what goes from left to right.
+  Order cheapest(const std::vector<Dims>& operands) const {
+    Order best;
+    if (operands.size() < 2) return {0, {}};
+    const auto for_each_pair = [&](const auto& f) {
+      for (size_t i = 0; i < operands.size(); ++i) {
+        for (size_t j = i + 1; j < operands.size(); ++j) f(i, j);
+      }
+    };
+    const auto contract = [&](size_t i, size_t j) {
+      std::vector<Dims> rest;
+      Dims needed = kept_;
+      for (size_t k = 0; k < operands.size(); ++k) {
+        if (k == i || k == j) continue;
+        rest.push_back(operands[k]);
+        needed |= operands[k];
+      }
+      const Dims both = operands[i] | operands[j];
+      rest.push_back(both & needed);
+      Order order = cheapest(rest);
+      order.cost += cost(both);
+      if (!(order.cost < best.cost)) return;
+      const std::array<int64_t, 2> pair = {static_cast<int64_t>(i), static_cast<int64_t>(j)};
+      order.path.insert(order.path.begin(), pair.begin(), pair.end());
+      best = std::move(order);
+    };
+    if (operands.size() <= kTried) {
+      for_each_pair(contract);
+      return best;
+    }
+    size_t first = 0, second = 1;
+    for_each_pair([&](size_t i, size_t j) {
+      if (cost(operands[i] | operands[j]) < cost(operands[first] | operands[second])) {
+        first = i;
+        second = j;
+      }
+    });
+    contract(first, second);
+    return best;
+  }
+
+  const std::vector<int64_t>& sizes_;
+  const Dims kept_;
+};
+
 }  // namespace
 
 Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef path) {
@@ -244,17 +329,21 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
     OPLOOM_CHECK(ok, "einsum(): expected path to list a pair of operand positions for each of the ",
                  tensors.size() - 1, " contractions, got ", *path);
   };
-  if (path.has_value()) check_path(path->size() == 2 * (tensors.size() - 1));
+  ContractionOrder::Path found;
+  if (path.has_value()) {
+    check_path(path->size() == 2 * (tensors.size() - 1));
+  } else {
+    found = operands.size() > 2 ? ContractionOrder(sizes, output_dims)(operands)
+                                : ContractionOrder::Path{0, 1};
+  }
+  const IntArrayRef pairs = path.has_value() ? *path : IntArrayRef(found);
 
   for (size_t step = 0; operands.size() > 1; ++step) {
-    size_t i = 0, j = 1;
-    if (path.has_value()) {
-      const int64_t a = (*path)[2 * step], b = (*path)[2 * step + 1];
-      const auto count = static_cast<int64_t>(operands.size());
-      check_path(a >= 0 && b >= 0 && a < count && b < count && a != b);
-      i = static_cast<size_t>(std::min(a, b));
-      j = static_cast<size_t>(std::max(a, b));
-    }
+    const int64_t a = pairs[2 * step], b = pairs[2 * step + 1];
+    const auto count = static_cast<int64_t>(operands.size());
+    check_path(a >= 0 && b >= 0 && a < count && b < count && a != b);
+    const auto i = static_cast<size_t>(std::min(a, b));
+    const auto j = static_cast<size_t>(std::max(a, b));
     const Tensor left = operands[i];
     const Tensor right = operands[j];
     operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(j));
@@ -266,9 +355,7 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
       for (const Tensor& other : operands) needed |= other.sizes()[d] != 1;
       if (!needed) summed |= uint64_t{1} << d;
     }
-    // Contracted from left to right without a path, so the result goes first.
-    const Tensor product = multiply_and_sum(left, right, summed);
-    operands.insert(path.has_value() ? operands.end() : operands.begin(), product);
+    operands.push_back(multiply_and_sum(left, right, summed));
   }
 
   Tensor result = operands[0];

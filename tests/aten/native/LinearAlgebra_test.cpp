@@ -16,8 +16,10 @@
 #include <generated/ops/expand.h>
 #include <generated/ops/full.h>
 #include <generated/ops/imag.h>
+#include <generated/ops/item.h>
 #include <generated/ops/linear.h>
 #include <generated/ops/matmul.h>
+#include <generated/ops/max.h>
 #include <generated/ops/mm.h>
 #include <generated/ops/mv.h>
 #include <generated/ops/ones.h>
@@ -501,6 +503,23 @@ TEST(Einsum, Contractions) {
   EXPECT_THROW(at::einsum("i1->i", {a}), c10::Error);
   EXPECT_THROW(at::einsum("ijk->i", {a}), c10::Error);
   EXPECT_THROW(at::einsum("i..j->i", {a}), c10::Error);
+}
+
+// From left to right, these would need terabytes.
+TEST(Einsum, TakesTheCheapestOrder) {
+  constexpr int64_t n = 900'000;
+  const double m = n;
+  const Tensor a = at::ones({n}, at::kDouble), b = at::full({n}, 2., at::kDouble);
+  const Tensor few = at::ones({3, n}, at::kDouble), fewer = at::ones({2, n}, at::kDouble);
+  const auto expect = [](std::string_view equation, at::TensorList operands, const Tensor& value) {
+    expect_close(at::einsum(equation, operands), doubles(value),
+                 value.max().item<double>() * 1e-12);
+  };
+  expect("i,j,j->i", {a, b, b}, at::full({n}, 4 * m, at::kDouble));
+  expect("i,j,i,j->", {a, b, a, a}, at::full({}, 2 * m * m, at::kDouble));
+  expect("ai,bj,ci,dj->abcd", {few, fewer, few, fewer}, at::full({3, 2, 3, 2}, m * m, at::kDouble));
+  // More than are tried in every order.
+  expect("i,j,k,i,j,k->", {a, b, a, b, a, a}, at::full({}, 4 * m * m * m, at::kDouble));
 }
 
 TEST(MatrixProduct, WrongArguments) {
