@@ -4,21 +4,57 @@
 #include <aten/cpu/vec/functions.h>
 #include <aten/stubs/UnaryOps.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
+// The parts of as many complex numbers as a Vec has elements, which lie side by side in two.
+template <typename T, size_t... i>
+OPLOOM_ALWAYS_INLINE std::pair<vec::Vec<T>, vec::Vec<T>> parts_of(const T* numbers,
+                                                                  std::index_sequence<i...>) {
+  using V = vec::Vec<T>;
+  typedef T Raw __attribute__((vector_size(sizeof(V))));
+  const auto a = std::bit_cast<Raw>(V::loadu(numbers));
+  const auto b = std::bit_cast<Raw>(V::loadu(numbers + sizeof...(i)));
+  return {std::bit_cast<V>(Raw(__builtin_shufflevector(a, b, (2 * i)...))),
+          std::bit_cast<V>(Raw(__builtin_shufflevector(a, b, (2 * i + 1)...)))};
+}
+
 // The absolute value of a complex number is real: the output has another dtype than the input.
+template <typename T>
+void complex_abs_kernel(TensorIteratorBase& iter) {
+  using V = vec::Vec<T>;
+  if constexpr (!V::kInRegister) {
+    return cpu_kernel(iter, [](c10::complex<T> z) -> T { return std::abs(z); });
+  } else {
+    at::detail::for_each_dense_row(iter, 2, [](char* const* data, int64_t n, uint32_t) {
+      constexpr int64_t kStep = V::size();
+      auto* out = reinterpret_cast<T*>(data[0]);
+      const auto* in = reinterpret_cast<const T*>(data[1]);
+      const auto magnitudes = [](const T* numbers) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        const auto [real, imag] = parts_of(numbers, std::make_index_sequence<V::size()>());
+        return hypot(real, imag);
+      };
+      int64_t i = 0;
+      for (; i + kStep <= n; i += kStep) magnitudes(in + 2 * i).storeu(out + i);
+      if (i == n) return;
+      T rest[2 * kStep] = {};
+      std::copy(in + 2 * i, in + 2 * n, rest);
+      magnitudes(rest).storeu(out + i, n - i);
+    });
+  }
+}
+
 void abs_kernel(TensorIteratorBase& iter) {
   if (c10::isComplexType(iter.dtype(1))) {
-    OPLOOM_DISPATCH(iter.dtype(1), "abs", (OPLOOM_COMPLEX), [&] {
-      using value_t = typename scalar_t::value_type;
-      cpu_kernel(iter, [](scalar_t z) -> value_t { return std::abs(z); });
-    });
-    return;
+    return OPLOOM_DISPATCH(iter.dtype(1), "abs", (OPLOOM_COMPLEX),
+                           [&] { complex_abs_kernel<typename scalar_t::value_type>(iter); });
   }
   if (iter.dtype(1) == kBool) return cpu_kernel(iter, [](bool x) -> bool { return x; });
   if (c10::isReducedFloatingType(iter.dtype(1))) {

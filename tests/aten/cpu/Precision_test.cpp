@@ -2,8 +2,10 @@
 // at hand. Tolerances of a test of values are wide enough to hide a wrong coefficient; the bounds
 // of Precision.h are what the functions promise.
 #include <generated/ops/_log_softmax_backward_data.h>
+#include <generated/ops/abs.h>
 #include <generated/ops/atan2.h>
 #include <generated/ops/cat.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/hypot.h>
 #include <generated/ops/log_softmax.h>
@@ -209,6 +211,7 @@ TEST(Precision, PowOfDouble) {
   });
 }
 
+// Of two numbers, and as the absolute value of a complex one.
 template <typename T, typename Wide>
 void expect_hypot() {
   auto [x, y] = pairs_of_edges<T>();
@@ -220,10 +223,11 @@ void expect_hypot() {
     x.push_back(static_cast<T>(std::exp2(size)));
     y.push_back(static_cast<T>(std::exp2(size + 60 * uniform(random))));
   }
-  const Tensor result = at::hypot(tensor_of(x), tensor_of(y));
-  expect_precise("hypot", result, {1, 1}, x, [&](size_t i) {
+  const auto exact = [&](size_t i) {
     return std::hypot(static_cast<Wide>(x[i]), static_cast<Wide>(y[i]));
-  });
+  };
+  expect_precise("hypot", at::hypot(tensor_of(x), tensor_of(y)), {1, 1}, x, exact);
+  expect_precise("abs", at::abs(at::complex(tensor_of(x), tensor_of(y))), {1, 1}, x, exact);
 }
 TEST(Precision, Hypot) {
   expect_hypot<float, double>();
