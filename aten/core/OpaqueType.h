@@ -3,9 +3,12 @@
 
 #include <aten/core/Namespace.h>
 #include <c10/util/Exception.h>
+#include <c10/util/Macros.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace at::inline oploom_v1 {
@@ -33,6 +36,17 @@ struct OpaqueOf<16> : std::type_identity<Opaque16> {};
 // A type of `itemsize` bytes, with which elements of any dtype of that size can be copied.
 template <size_t itemsize>
 using opaque_type = typename detail::OpaqueOf<itemsize>::type;
+
+// A row of n equal elements. Of those of 16 bytes, the compiler makes vectors if it is shown
+// several.
+template <typename T>
+OPLOOM_ALWAYS_INLINE void fill_row(T* row, int64_t n, T element) {
+  if constexpr (sizeof(T) == 16) {
+    const T several[] = {element, element, element, element};
+    for (; n >= 4; n -= 4, row += 4) std::memcpy(row, several, sizeof(several));
+  }
+  std::fill_n(row, n, element);
+}
 
 // Calls fn with a value of that type.
 template <typename Fn>

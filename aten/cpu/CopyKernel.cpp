@@ -143,7 +143,7 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
       return;
     }
     if (src_stride == 0) {
-      std::fill_n(reinterpret_cast<T*>(dst), n, *reinterpret_cast<const T*>(src));
+      fill_row(reinterpret_cast<T*>(dst), n, *reinterpret_cast<const T*>(src));
       return;
     }
     // Of strides that it knows the compiler makes vectors.

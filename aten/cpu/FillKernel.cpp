@@ -4,34 +4,21 @@
 #include <aten/iterator/Cast.h>
 #include <aten/stubs/Fill.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// n elements. Of 16-bit floats and complex numbers, which are classes, the compiler makes no
-// vectors; of integers as large it does, but of the largest, of which it has to be shown several.
-template <typename T>
-void fill_row(char* row, int64_t n, T element) {
-  T* to = reinterpret_cast<T*>(row);
-  if constexpr (sizeof(T) == 16) {
-    struct Line {
-      T elements[4];
-    };
-    const Line line = {element, element, element, element};
-    for (; n >= 4; n -= 4, to += 4) std::memcpy(to, &line, sizeof(line));
-  }
-  std::fill_n(to, n, element);
-}
-
+// Of 16-bit floats and complex numbers, which are classes, the compiler makes no vectors; of
+// integers as large it does.
 template <typename T>
 void fill_with(TensorIteratorBase& iter, T element) {
   if (iter.is_dense_row()) {
-    return at::detail::for_each_dense_row(
-        iter, 1,
-        [element](char* const* data, int64_t n, uint32_t) { fill_row(data[0], n, element); });
+    return at::detail::for_each_dense_row(iter, 1,
+                                          [element](char* const* data, int64_t n, uint32_t) {
+                                            fill_row(reinterpret_cast<T*>(data[0]), n, element);
+                                          });
   }
   const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(T));
   const char* from = reinterpret_cast<const char*>(&element);

@@ -70,11 +70,13 @@ bool is_block(const Tensor& tensor, const Tensor& out) {
   return tensor.is_contiguous() && tensor.scalar_type() == out.scalar_type();
 }
 
-// Many rows of blocks of few bytes are written faster tensor by tensor, as columns.
+// Many rows of blocks of few bytes, or of one element, are written faster tensor by tensor, as
+// columns.
 bool has_long_blocks(const Tensor& out, int64_t rows, size_t tensors) {
-  constexpr int64_t kFewRows = 64, kLongBlock = 8;
+  constexpr int64_t kFewRows = 64, kShortBlock = 8;
+  const int64_t shortest = std::max(kShortBlock, static_cast<int64_t>(out.itemsize()));
   return rows < kFewRows ||
-         static_cast<int64_t>(out.nbytes()) / rows > kLongBlock * static_cast<int64_t>(tensors);
+         static_cast<int64_t>(out.nbytes()) / rows > shortest * static_cast<int64_t>(tensors);
 }
 
 // Joins contiguous tensors of out's dtype: out is `rows` rows, each of which holds one block of
