@@ -10,16 +10,22 @@ _Dtype = Union[_C.dtype, Type[Any]]
 
 
 @overload
-def einsum(equation: str, *operands: Tensor) -> Tensor: ...
+def einsum(
+    equation: str, *operands: Tensor, path: Optional[Sequence[int]] = None
+) -> Tensor: ...
 @overload
-def einsum(equation: str, operands: Sequence[Tensor], /) -> Tensor: ...
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(
+    equation: str, operands: Sequence[Tensor], /, *, path: Optional[Sequence[int]] = None
+) -> Tensor: ...
+def einsum(equation: str, *operands: Any, path: Optional[Sequence[int]] = None) -> Tensor:
     """Sums products of tensors as the equation says, for instance ``einsum("ij,jk->ik", a, b)``.
 
-    The operands can also be given as one list.
+    The operands can also be given as one list. They are contracted in the order that takes the
+    fewest multiplications, or in that of ``path``: positions of two operands for each product,
+    which goes behind the others, one after the other, as in ``path=[0, 2, 0, 1]``.
     """
     listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
-    return _C.einsum(equation, list(operands[0] if listed else operands))
+    return _C.einsum(equation, list(operands[0] if listed else operands), path=path)
 
 
 @overload

@@ -185,6 +185,7 @@ from oploom import nn
 x = oploom.ones(2, 2)
 product: oploom.Tensor = oploom.einsum("ij,jk->ik", x, x)
 product = oploom.einsum("ij,jk->ik", [x, x])
+product = oploom.einsum("ij,jk->ik", x, x, path=[0, 1])
 rows, columns = oploom.nonzero(x, as_tuple=True)
 rows, columns = x.nonzero(as_tuple=True)
 places: oploom.Tensor = oploom.nonzero(x)

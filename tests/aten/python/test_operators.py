@@ -103,6 +103,9 @@ def test_einsum_and_norm_take_the_convenient_forms():
     product = np.arange(6.0).reshape(2, 3) @ np.arange(6.0).reshape(2, 3).T
     assert oploom.einsum("ij,kj->ik", a, a).tolist() == product.tolist()
     assert oploom.einsum("ij,kj->ik", [a, a]).tolist() == product.tolist()
+    assert oploom.einsum("ij,kj,k->ik", a, a, oploom.ones(2, dtype=a.dtype), path=[0, 2, 0, 1]).tolist() == product.tolist()
+    with pytest.raises(RuntimeError, match="path"):
+        oploom.einsum("ij,kj->ik", a, a, path=[0])
     expected = np.linalg.norm(np.arange(6.0).reshape(2, 3), axis=1)
     np.testing.assert_allclose(oploom.norm(a, dim=1).numpy(), expected)
     np.testing.assert_allclose(oploom.norm(a).item(), np.sqrt(55.0))
