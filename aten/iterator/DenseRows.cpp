@@ -18,7 +18,7 @@ constexpr int64_t kBuffersBytes = 278528;
 // What is computed at a time where nothing is transposed fits into the first-level cache. Of what
 // comes from farther than the second it is less, so that reading does not rest as long meanwhile;
 // not so on a Zen 5 (see Note [Near fetches]) unless it is written past the cache or several
-// operands have gaps: every second of four million numbers added takes 0.8 of the time there.
+// operands have gaps: every second of four million doubles added takes 0.8 of the time there.
 constexpr int64_t kPieceBytes = 4096, kFarPieceBytes = 2048;
 constexpr int64_t kFarBytes = 4 << 20;
 // Where near fetches are made, what goes past the cache is computed eight lines at a time, sixteen
@@ -199,12 +199,13 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   const RepeatLoop repeat = get_repeat_loop();
   Mode mode[kMaxOperands];
   bool columns = false, gathered = false, prepares = false, reads_rows = false;
-  int buffered = 0;
+  int buffered = 0, strided = 0;
   for (int k = 0; k < operands; ++k) {
     mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
     columns = columns || mode[k] == Mode::Columns;
     gathered = gathered || (mode[k] == Mode::Columns && k >= outputs);
     buffered += mode[k] != Mode::Dense;
+    strided += mode[k] == Mode::Strided;
     prepares = prepares || mode[k] == Mode::Strided || mode[k] == Mode::Repeated;
     reads_rows =
         reads_rows || (k >= outputs && (mode[k] == Mode::Dense || mode[k] == Mode::Strided));
@@ -228,7 +229,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   const bool tiled = near && fetches && !gathered && outputs == 1;
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
   const bool far = stream || size0 * size1 * largest >= kFarBytes;
-  const bool short_pieces = far && (stream || !near || buffered > 1);
+  const bool short_pieces = far && (stream || !near || strided > 1);
   int64_t block = 1, pitch = short_pieces ? kFarPieceBytes : kPieceBytes;
   if (columns) {
     const int64_t most = std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows);
@@ -246,7 +247,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   for (int k = 0; k < operands; ++k) {
     step[k] = mode[k] == Mode::Dense ? outer[k] : mode[k] == Mode::Columns ? pitch : 0;
   }
-  // On a Zen 5 `neg` of every second of four million numbers takes 0.7 of the time so; from the
+  // On a Zen 5 `neg` of every second of four million doubles takes 0.7 of the time so; from the
   // caches up to 1.2 times as long.
   constexpr int64_t kInPlaceBytes = 6 << 20;
   const bool may_be_in_place =
