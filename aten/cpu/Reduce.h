@@ -34,7 +34,7 @@ inline namespace CPU_CAPABILITY {
 //   Acc chunk(const Elem*, n, ahead)   reduces n >= 1 elements that lie side by side; `ahead`: of
 //     their input, by ahead_in()
 //   Acc combine(Acc, Acc)
-//   struct Columns              the states of up to kMost neighbouring outputs, with
+//   struct Columns              the states of up to kColumnsOf<Acc> neighbouring outputs, with
 //     add(const Elem* const* rows, nrows, n, ahead) (the first call; `ahead`: of an input, by
 //     ahead_in_rows()), get(j), across(j, n), the state of n of them from j on together, and
 //     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what is
@@ -54,8 +54,8 @@ inline constexpr int64_t kChunk = 1024;
 // are more: with rows of 512 bytes, what is done once for each took as long as the extremes of
 // them.
 inline constexpr int64_t kColumns = 512;
-template <typename T>
-inline constexpr int64_t kColumnsOf = sizeof(T) > 2 ? kColumns : 4 * kColumns;
+template <typename Acc>
+inline constexpr int64_t kColumnsOf = sizeof(Acc) > 2 ? kColumns : 4 * kColumns;
 inline constexpr int64_t kRows = 16;
 // Up to as many elements short rows are joined: memory is still read nearly in order.
 inline constexpr int64_t kJoined = 128;
@@ -230,7 +230,7 @@ Reduction make_operation() {
   r.elem_size = sizeof(Elem);
   r.columns_size = sizeof(Columns);
   r.longest = Op::kLongest;
-  r.most_columns = Columns::kMost;
+  r.most_columns = kColumnsOf<Acc>;
   r.together = Columns::kRowsTogether;
   r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
   r.chunk = [](const void* elements, int64_t n, Ahead ahead, ReduceState& state) {

@@ -43,8 +43,7 @@ struct SimpleOp {
     // With twice as many, reading memory takes 5 to 10 % longer.
     static constexpr int kTogether = 4;
     static constexpr Together kRowsTogether = Together::Few;
-    static constexpr int64_t kMost = kColumnsOf<T>;
-    alignas(T) Part acc[kMost * kParts + L::kSize];
+    alignas(T) Part acc[kColumnsOf<T> * kParts + L::kSize];
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width, Ahead ahead) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {
@@ -361,9 +360,8 @@ struct VarOp {
     using L = Lanes<T>;
     using V = typename L::V;
     static constexpr Together kRowsTogether = Together::Many;
-    static constexpr int64_t kMost = kColumnsOf<T>;
-    T mean[kMost + L::kSize];
-    T squares[kMost + L::kSize];
+    T mean[kColumnsOf<Acc> + L::kSize];
+    T squares[kColumnsOf<Acc> + L::kSize];
     int64_t count;
     void add(const T* const* rows, int64_t nrows, int64_t n, Ahead ahead) {
       count = nrows;

@@ -104,8 +104,20 @@ Tensor summed_in_its_dtype(const Tensor& self, IntArrayRef dims, bool keepdim) {
   return self.sum(dims, keepdim, self.scalar_type());
 }
 
-// The product of two operands, summed over the dimensions of the mask, which stay with size 1.
-Tensor multiply_and_sum(Tensor left, Tensor right, uint64_t summed) {
+// A set of dimensions.
+using Dims = uint64_t;
+
+Dims first_dims(int64_t n) { return (Dims{1} << n) - 1; }
+
+// Those whose size is not 1.
+Dims dims_of(const Tensor& operand) {
+  Dims dims = 0;
+  for (int64_t d = 0; d < operand.dim(); ++d) dims |= Dims{operand.sizes()[d] != 1} << d;
+  return dims;
+}
+
+// The product of two operands, summed over some dimensions, which stay with size 1.
+Tensor multiply_and_sum(Tensor left, Tensor right, Dims summed) {
   const int64_t ndim = left.dim();
   std::vector<int64_t> both, only_left, only_right, contracted;
   for (int64_t d = 0; d < ndim; ++d) {
@@ -160,22 +172,16 @@ Tensor multiply_and_sum(Tensor left, Tensor right, uint64_t summed) {
 // Finds the order in which operands are contracted with the fewest multiplications.
 class ContractionOrder {
  public:
-  // A set of dimensions: those of an operand whose size is not 1.
-  using Dims = uint64_t;
   // Positions of two operands for each contraction, whose result goes behind the others.
   using Path = std::vector<int64_t>;
 
   // Dimensions from `output_dims` on are summed as soon as no other operand has them.
   ContractionOrder(const std::vector<int64_t>& sizes, int64_t output_dims)
-      : sizes_(sizes), kept_((Dims{1} << output_dims) - 1) {}
+      : sizes_(sizes), kept_(first_dims(output_dims)) {}
 
   Path operator()(const std::vector<Tensor>& operands) const {
     std::vector<Dims> dims;
-    for (const Tensor& operand : operands) {
-      Dims own = 0;
-      for (int64_t d = 0; d < operand.dim(); ++d) own |= Dims{operand.sizes()[d] != 1} << d;
-      dims.push_back(own);
-    }
+    for (const Tensor& operand : operands) dims.push_back(dims_of(operand));
     return cheapest(dims).path;
   }
 
@@ -349,13 +355,9 @@ Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef
     operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(j));
     operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(i));
     // A dimension that no operand has any more and that the output has not is summed now.
-    uint64_t summed = 0;
-    for (int64_t d = output_dims; d < ndim; ++d) {
-      bool needed = false;
-      for (const Tensor& other : operands) needed |= other.sizes()[d] != 1;
-      if (!needed) summed |= uint64_t{1} << d;
-    }
-    operands.push_back(multiply_and_sum(left, right, summed));
+    Dims needed = first_dims(output_dims);
+    for (const Tensor& other : operands) needed |= dims_of(other);
+    operands.push_back(multiply_and_sum(left, right, first_dims(ndim) & ~needed));
   }
 
   Tensor result = operands[0];
