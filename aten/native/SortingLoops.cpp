@@ -345,9 +345,11 @@ void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b,
       begins[part] = i;
     }
     for_each_part(n, parts, [&](int64_t part, int64_t, int64_t) {
+      // Not what is behind it, which another part changes at the same time.
+      const int64_t last = begins[part + 1];
       int64_t end;
-      for (int64_t i = begins[part]; i < begins[part + 1]; i = end) {
-        for (end = i + 1; end < n && same(end);) ++end;
+      for (int64_t i = begins[part]; i < last; i = end) {
+        for (end = i + 1; end < last && same(end);) ++end;
         if (end == i + 1) continue;
         for (int64_t j = i; j < end; ++j) {
           const int64_t index = index_of(items[j]);

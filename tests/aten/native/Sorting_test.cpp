@@ -116,6 +116,26 @@ TEST(Sort, LongKeysAndLongRows) {
   at::set_num_threads(threads);
 }
 
+// A part of a row goes as far as its last run of elements with equal upper bits, and what another
+// part makes of those behind, meanwhile, must not look like that run going on. Here each pair has
+// upper bits that the lower ones of the next pair equal, which would come first then.
+TEST(Sort, RunsEndWhereTheNextPartBegins) {
+  constexpr int64_t n = 200000, kLower = 20;
+  Ints keys(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t upper = i / 2;
+    keys[i] = upper << kLower | (upper % 2 == 0 ? std::max<int64_t>(upper - 1, 0) : 10 * upper);
+  }
+  keys[n - 1] = (int64_t{1} << (32 + kLower)) - 1;
+  const Tensor sorted = at::tensor(keys);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(2);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(at::equal(std::get<0>(sorted.flip({0}).sort()), sorted));
+  }
+  at::set_num_threads(threads);
+}
+
 // Zeros keep their signs and NaNs their bits, although their keys are equal; in place, too.
 TEST(Sort, KeepsTheBitsOfElements) {
   for (at::ScalarType dtype : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble}) {
