@@ -1,4 +1,5 @@
-// Functions of a million float32, with the result in a given tensor.
+// Functions of a million float32, with the result in a given tensor; the last ones of numbers that
+// are far from the usual ones.
 #include "Cases.h"
 #include "Library.h"
 
@@ -51,4 +52,11 @@ void add_functions(Cases& cases) {
   add("pow", [=](Tensor& to) { at::pow_out(to, positive, exponent); });
   add("atan2", [=](Tensor& to) { at::atan2_out(to, x, y); });
   add("logaddexp", [=](Tensor& to) { at::logaddexp_out(to, x, y); });
+  const Tensor wide = unit * 1e4, huge = unit * 1e30;
+  unary("sin, up to 1e30", at::sin_out, huge);
+  unary("sigmoid, up to 1e4", at::sigmoid_out, wide);
+  unary("erfinv, beyond 1", at::erfinv_out, wide);
+  add("gelu, up to 10", [=, ten = unit * 10](Tensor& to) { at::gelu_out(to, ten, "none"); });
+  add("gelu, tanh, up to 1e4", [=](Tensor& to) { at::gelu_out(to, wide, "tanh"); });
+  add("fmod, up to 1e30", [=](Tensor& to) { at::fmod_out(to, huge, 3.7); });
 }

@@ -87,6 +87,8 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
         // Whole and half powers that the processor computes directly, and exactly as pow() rounds.
         if (exponent.equal(0)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return decltype(a)(opmath_t(1)); });
+        } else if (exponent.equal(1)) {
+          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a; });
         } else if (exponent.equal(2)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a; });
         } else if (exponent.equal(3)) {

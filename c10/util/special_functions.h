@@ -94,7 +94,8 @@ OPLOOM_HOST_DEVICE inline double erfcx_of_positive(double x) {
     const double rest = std::fma(x, x, -square);
     return std::exp(square) * std::erfc(x) * (1 + rest);
   }
-  if (x > 1e8) return 1 / (kSqrtPi * x);
+  // The product may be infinite where the quotient is a subnormal number.
+  if (x > 1e8) return 1 / kSqrtPi / x;
   // DLMF 7.9.1, a continued fraction
   double tail = x;
   for (int k = 24; k >= 1; --k) tail = x + 0.5 * k / tail;

@@ -219,16 +219,52 @@ OPLOOM_ALWAYS_INLINE Vec<T> copysign(const Vec<T>& x, const Vec<T>& y) {
 // number of the type, which one fused operation gives without an error; where the quotient was
 // rounded up to the next whole number, it is one y too small. Larger quotients are not whole.
 template <typename T>
+requires kHasBits<T> OPLOOM_ALWAYS_INLINE Vec<T> rest_of_division(const Vec<T>& x, const Vec<T>& y,
+                                                                  const Vec<T>& quotient) {
+  const Vec<T> sign = x & Vec<T>(T(-0.0));
+  const Vec<T> rest = fmadd(quotient.neg(), y, x);
+  return blendv(rest, rest + (y.abs() | sign), (rest ^ sign) < Vec<T>(T(0))) | sign;
+}
+
+// Multiples of y by powers of two, as large as leave the quotient whole, are taken away first.
+template <typename T>
+requires kHasBits<T> OPLOOM_NOINLINE Vec<T> fmod_of_any(const Vec<T>& x, const Vec<T>& y) {
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
+  constexpr int kDigits = Limits::digits;
+  const V zero(T(0)), smallest(Limits::min()), infinity(Limits::infinity());
+  const V divisor = y.abs(), magnitude = x.abs();
+  const auto defined = (magnitude < infinity) & (divisor > zero);
+  V rest = blendv(zero, magnitude, defined);
+  // 2^n, n whole; the exponent of a number, of a subnormal one that of the smallest normal one
+  const auto power = [](V n) {
+    return from_bits<V>(bits_of(n + V(kRoundTo<T> + kBias<T>)) << kShift<T>);
+  };
+  const auto exponent = [&](V number) {
+    const auto bits = bits_of(at_least(number, smallest)) >> kShift<T>;
+    return from_bits<V>(bits + bits_of(V(kRoundTo<T>))) - V(kRoundTo<T>);
+  };
+  const auto subnormal = divisor < smallest;
+  const V enlarged = divisor * V(static_cast<T>(int64_t(1) << kDigits));
+  const V divisor_exponent =
+      blendv(exponent(divisor), exponent(enlarged) - V(T(kDigits)), subnormal);
+  for (auto done = rest < divisor; !all(done | !defined); done = rest < divisor) {
+    const V n = at_least(exponent(rest) - divisor_exponent - V(T(kDigits - 1)), zero);
+    const V half = (n * V(T(0.5))).trunc();
+    const V multiple = divisor * power(half) * power(n - half);
+    rest = blendv(rest_of_division(rest, multiple, (rest / multiple).trunc()), rest, done);
+  }
+  return blendv(V(Limits::quiet_NaN()), rest | (x & V(T(-0.0))), defined);
+}
+
+template <typename T>
 requires kHasBits<T> OPLOOM_ALWAYS_INLINE Vec<T> fmod(const Vec<T>& x, const Vec<T>& y) {
   const Vec<T> whole_below(static_cast<T>(int64_t(1) << std::numeric_limits<T>::digits));
   const Vec<T> quotient = (x / y).trunc();
   const Vec<T> infinity(std::numeric_limits<T>::infinity());
-  if (!all((quotient.abs() < whole_below) & (y.abs() < infinity))) {
-    return map_two(x, y, [](T a, T b) { return std::fmod(a, b); });
-  }
-  const Vec<T> sign = x & Vec<T>(T(-0.0));
-  const Vec<T> rest = fmadd(quotient.neg(), y, x);
-  return blendv(rest, rest + (y.abs() | sign), (rest ^ sign) < Vec<T>(T(0))) | sign;
+  if (!all((quotient.abs() < whole_below) & (y.abs() < infinity))) [[unlikely]]
+    return fmod_of_any(x, y);
+  return rest_of_division(x, y, quotient);
 }
 
 // Where the rest of a division and the divisor have different signs, rounding down and cutting off

@@ -418,25 +418,20 @@ OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_near(Vec<float> a, Vec<float> w,
   return a / (p + fmadd(p, u, V(1.f)));
 }
 
-// Below, both sides of the quotient are multiplied by 2^-(n/2), so that neither overflows, and the
-// sum has one rounding that counts: what is left of 2^n + 1 goes to the smallest summand.
+// Below, 1 + exp(-w) is exp(-w) as a float. Quotients there would be subnormal numbers, for which a
+// division takes ten times as long. Below kLowestShare the
+// share is taken to be 0: it is less than 2^-250.
+inline constexpr float kLowestShare = -174;
+
 OPLOOM_NOINLINE inline Vec<float> sigmoid_product_of_any(Vec<float> a, Vec<float> w,
                                                          Vec<float> rest) {
   using V = Vec<float>;
-  using Bits = typename FloatingForm<V>::bits;
-  const V x = at_most(w, V(kNearestShare));
-  const V zero(kRoundToPower);
-  const V rounded = fmadd(at_least(x, V(-105.f)), V(1.44269504f), zero);
-  const V n = zero - rounded;
-  const V r = fmadd(n, V(-0.693359375f), x.neg()) + fmadd(n, V(2.12194440e-4f), rest.neg());
-  const V h = fmadd(exp_curve(r), r, V(1.f));
-  const Bits half = bits_of(rounded) >> 1;
-  const V scale = from_bits<V>(half << 23);
-  const V power = from_bits<V>((half - bits_of(rounded) + Bits(2 * 127)) << 23);
-  const V sum = power + scale;
-  const V lost = scale - (sum - power);
-  const V far = a * scale / (sum + fmadd(power * r, h, lost));
-  return blendv(far, sigmoid_product_near(a, w, rest), w >= V(kNearestShare));
+  const V nearest(kNearestShare), lowest(kLowestShare), zero(0.f);
+  const V factor = blendv(a, a * zero, w < lowest);
+  // Where nothing is left, sums have lost the sign.
+  const V far =
+      exp_times(factor, zero, at_least(at_most(w, nearest), lowest), rest) | (a & V(-0.f));
+  return blendv(far, sigmoid_product_near(a, at_least(w, nearest), rest), w >= nearest);
 }
 
 template <typename U>

@@ -48,21 +48,17 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv_product(const std::array<Vec<double>, 2>&
   return narrow(x[0] * y[0], x[1] * y[1]);
 }
 
-// y, but f(x) where the share is no positive normal number.
-template <typename F>
-OPLOOM_ALWAYS_INLINE Vec<float> or_else(Vec<float> y, Vec<float> share, Vec<float> x, F f) {
-  if (all(is_positive_normal(share))) [[likely]]
-    return y;
-  return blendv(x.map([f](float v) { return static_cast<float>(f(v)); }), y,
-                is_positive_normal(share));
-}
-
+// Infinite at -1 and 1, nan beyond.
 OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x) {
   using D = Vec<double>;
+  using V = Vec<float>;
   const auto v = widen(x);
   const D one(1.);
-  const Vec<float> share = narrow(fmadd(v[0].neg(), v[0], one), fmadd(v[1].neg(), v[1], one));
-  return or_else(erfinv_product(v, share), share, x, c10::special::erfinv);
+  const V share = narrow(fmadd(v[0].neg(), v[0], one), fmadd(v[1].neg(), v[1], one));
+  const V zero(0.f), infinity(std::numeric_limits<float>::infinity());
+  const V end =
+      blendv(V(std::numeric_limits<float>::quiet_NaN()), infinity | (x & V(-0.f)), share == zero);
+  return blendv(end, erfinv_product(v, share), share > zero);
 }
 
 // The first curve in float, for w up to 5: what the largest parts of w, and of c + d t, where
@@ -192,7 +188,14 @@ OPLOOM_NOINLINE inline Vec<float> ndtri(const Vec<float>& x) {
   const Vec<float> share = narrow(four * v[0] * (one - v[0]), four * v[1] * (one - v[1]));
   const std::array<D, 2> y = {fmadd(v[0], two, one.neg()) * root,
                               fmadd(v[1], two, one.neg()) * root};
-  return or_else(erfinv_product(y, share), share, x, c10::special::ndtri);
+  const auto usual = is_positive_normal(share);
+  const Vec<float> product = erfinv_product(y, share);
+  if (all(usual)) [[likely]]
+    return product;
+  const auto one_by_one = [](float number) {
+    return static_cast<float>(c10::special::ndtri(number));
+  };
+  return blendv(x.map(one_by_one), product, usual);
 }
 
 // exp(-x) I(x) for x >= 0

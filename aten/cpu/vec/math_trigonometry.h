@@ -3,6 +3,10 @@
 
 #include <aten/cpu/vec/math_base.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
@@ -47,42 +51,17 @@ OPLOOM_ALWAYS_INLINE Vec<float> cos_of_quarter(const QuarterTurn& t) {
   return V(1.f) + fmadd(t.r * V(-0.5f), t.r, small);
 }
 
-// sin(x + quarters * pi/2)
-OPLOOM_ALWAYS_INLINE Vec<float> sin_from(Vec<float> x, int quarters) {
+// sin(x), for an even number of quarters, and cos(x).
+OPLOOM_ALWAYS_INLINE Vec<float> sin_of_turn(const QuarterTurn& turn) {
   using V = Vec<float>;
-  const QuarterTurn turn = quarter_turn(x, quarters);
   const V odd = std::bit_cast<V>(turn.k << 31);
   const V sign = std::bit_cast<V>(turn.k << 30) & V(-0.f);
   return blendv(sin_of_quarter(turn), cos_of_quarter(turn), odd.signs()) ^ sign;
 }
 
-OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_near(Vec<float> x) {
-  return x.abs() <= Vec<float>(kFarthest);
-}
-
-// y, but f(x) where x is far away.
-template <typename F>
-OPLOOM_NOINLINE Vec<float> replace_far(Vec<float> y, Vec<float> x, F f) {
-  return blendv(x.map([f](float value) { return static_cast<float>(f(value)); }), y, is_near(x));
-}
-
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::sin() const {
-  if (!all(is_near(*this))) [[unlikely]]
-    return replace_far(sin_from(*this, 0), *this, [](double x) { return std::sin(x); });
-  return sin_from(*this, 0);
-}
-
-OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::cos() const {
-  if (!all(is_near(*this))) [[unlikely]]
-    return replace_far(sin_from(*this, 1), *this, [](double x) { return std::cos(x); });
-  return sin_from(*this, 1);
-}
-
 // tan(r), or -1 / tan(r) after an odd number of quarter turns, with tan(r) in two numbers.
-template <typename U>
-OPLOOM_ALWAYS_INLINE Vec<float> tan(U& usual, const Vec<float>& x) {
+OPLOOM_ALWAYS_INLINE Vec<float> tan_of_turn(const QuarterTurn& turn) {
   using V = Vec<float>;
-  const QuarterTurn turn = quarter_turn(x);
   const V z = turn.square;
   const V p = polynomial(z, 0.33333352f, 0.13332577f, 0.054069865f, 0.021229936f, 0.010973537f,
                          -8.7919456e-05f, 0.00446519f);
@@ -96,10 +75,80 @@ OPLOOM_ALWAYS_INLINE Vec<float> tan(U& usual, const Vec<float>& x) {
   const V minus_inverse = V(-1.f) / t;
   const V error = fmadd(minus_inverse, t_rest, fmadd(minus_inverse, t, V(1.f)));
   const V cotangent = fmadd(minus_inverse, error, minus_inverse);
-  const V y = blendv(t, cotangent, std::bit_cast<V>(turn.k << 31).signs());
-  if (usual.are(is_near(x))) [[likely]]
-    return y;
-  return replace_far(y, x, [](double v) { return std::tan(v); });
+  return blendv(t, cotangent, std::bit_cast<V>(turn.k << 31).signs());
+}
+
+// Note [Many turns]
+// x = m 2^e with 24 bits in m. Of the bits of 2/pi those that make multiples of four quarters of it
+// are left out (Payne and Hanek, "Radian reduction for trigonometric functions", 1983), and of
+// those that follow 96 are enough: they give x / (pi/2) up to 2^-62. No float but 0 is so close to
+// a multiple of pi/2 that this would not be less than 2^-30 of the distance.
+
+OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_near(Vec<float> x) {
+  return x.abs() <= Vec<float>(kFarthest);
+}
+
+// 2/pi, in words of 32 bits, behind one of zeros; each with the next.
+inline constexpr auto kTwoByPi = [] {
+  constexpr uint32_t kWords[] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
+                                 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
+  std::array<uint64_t, std::size(kWords) - 1> pairs{};
+  for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = uint64_t{kWords[i]} << 32 | kWords[i + 1];
+  return pairs;
+}();
+
+// As quarter_turn(), of any numbers; nan of those that are not finite.
+OPLOOM_NOINLINE inline QuarterTurn quarter_turn_of_any(Vec<float> x, int quarters = 0) {
+  using V = Vec<float>;
+  constexpr int kSize = V::size();
+  alignas(kVecBytes) float numbers[kSize], r[kSize], minus_rest[kSize];
+  alignas(kVecBytes) int32_t k[kSize];
+  x.storeu(numbers);
+  for (int i = 0; i < kSize; ++i) {
+    const auto bits = std::bit_cast<uint32_t>(numbers[i]);
+    const uint64_t m = (bits & 0x7fffff) | 0x800000;
+    // The first bit that is used, where 143 is the exponent of the smallest such number.
+    const uint32_t first = std::max(bits >> 23 & 0xff, uint32_t{143}) - 120;
+    const uint64_t shift = first % 32;
+    const uint64_t word_pair = kTwoByPi[first / 32], next_pair = kTwoByPi[first / 32 + 2];
+    const uint64_t high = word_pair << shift | (next_pair >> 32) >> (32 - shift);
+    const uint64_t low = (next_pair << shift) >> 32;
+    // Modulo four quarters, in units of 2^-62 of one.
+    const uint64_t turn = m * high + (m * low >> 32);
+    const uint64_t whole = (turn + (uint64_t{1} << 61)) >> 62;
+    const auto fraction = static_cast<double>(static_cast<int64_t>(turn - (whole << 62)));
+    const double sign = bits >> 31 ? -1 : 1;
+    const double angle = fraction * (sign * 1.5707963267948966 * 0x1p-62);
+    r[i] = static_cast<float>(angle);
+    minus_rest[i] = static_cast<float>(r[i] - angle);
+    k[i] = (bits >> 31 ? -1 : 1) * static_cast<int32_t>(whole) + quarters;
+  }
+  const QuarterTurn turn = quarter_turn(x, quarters);
+  const auto near = is_near(x);
+  // An infinite number less itself is nan.
+  const V all_r = blendv(V::loadu(r) + (x - x), turn.r, near);
+  const V bits_of_k = std::bit_cast<V>(Vec<int32_t>::loadu(k));
+  return {std::bit_cast<Vec<int32_t>>(blendv(bits_of_k, std::bit_cast<V>(turn.k), near)), all_r,
+          blendv(V::loadu(minus_rest), turn.minus_rest, near), all_r * all_r};
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::sin() const {
+  if (!all(is_near(*this))) [[unlikely]]
+    return sin_of_turn(quarter_turn_of_any(*this));
+  return sin_of_turn(quarter_turn(*this));
+}
+
+OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::cos() const {
+  if (!all(is_near(*this))) [[unlikely]]
+    return sin_of_turn(quarter_turn_of_any(*this, 1));
+  return sin_of_turn(quarter_turn(*this, 1));
+}
+
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> tan(U& usual, const Vec<float>& x) {
+  if (!usual.are(is_near(x))) [[unlikely]]
+    return tan_of_turn(quarter_turn_of_any(x));
+  return tan_of_turn(quarter_turn(x));
 }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::tan() const { return vec::tan(kAny, *this); }
 

@@ -11,6 +11,7 @@
 #include <generated/ops/ceil.h>
 #include <generated/ops/clamp.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/complex.h>
 #include <generated/ops/conj.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/cos.h>
@@ -73,6 +74,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -484,6 +486,13 @@ void remainders_are_exact() {
       y.insert(y.end(), 4, b);
     }
   }
+  // Numbers of all sizes, whose quotients may have hundreds of digits.
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 5000; ++i) {
+    x.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
+    y.push_back(std::bit_cast<T>(static_cast<Bits>(random())));
+  }
   const Tensor a = at::tensor(x), b = at::tensor(y);
   const Tensor rests = at::fmod(a, b), floors = at::remainder(a, b);
   const T* rest = rests.data_ptr<T>();
@@ -502,6 +511,17 @@ void remainders_are_exact() {
   }
 }
 
+// Of large negative numbers nothing is left but the sign, as of x / (1 + exp(-x)).
+TEST(UnaryKernels, SiluKeepsTheSignOfZero) {
+  for (const auto dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+    const Tensor y = at::silu(at::tensor({-1e4, -2000.0, -1200.0}).to(dtype)).to(kDouble);
+    for (int64_t i = 0; i < y.numel(); ++i) {
+      EXPECT_EQ(y.data_ptr<double>()[i], 0) << dtype;
+      EXPECT_TRUE(std::signbit(y.data_ptr<double>()[i])) << dtype;
+    }
+  }
+}
+
 TEST(BinaryKernels, RemaindersOfFloatsAreExact) {
   remainders_are_exact<float>();
   remainders_are_exact<double>();
@@ -512,6 +532,8 @@ TEST(BinaryKernels, PowersOfIntegers) {
   const Tensor exponent = at::tensor({10, 3, 0, -5, -5, 4}, TensorOptions().dtype(kLong));
   EXPECT_EQ(list<int64_t>(at::pow(base, exponent)), (std::vector<int64_t>{1024, -8, 1, 1, -1, 0}));
   EXPECT_EQ(list<int64_t>(at::pow(base, 3)), (std::vector<int64_t>{8, -8, 27, 1, -1, 0}));
+  const Tensor z = at::complex(at::tensor({3e38f, -2.f}), at::tensor({1.f, 0.1f}));
+  EXPECT_TRUE(at::equal(at::pow(z, 1), z));
   EXPECT_THAT(error_of([&] { at::pow(base, -1); }), HasSubstr("negative integer powers"));
   for (double p : {0.0, 0.5, -0.5, 2.0, 3.0, -1.0, -2.0, 1.7}) {
     const Tensor x = values(kDouble, 0.1, 4);
