@@ -419,8 +419,8 @@ OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_near(Vec<float> a, Vec<float> w,
 }
 
 // Below, 1 + exp(-w) is exp(-w) as a float. Quotients there would be subnormal numbers, for which a
-// division takes ten times as long. Below kLowestShare the
-// share is taken to be 0: it is less than 2^-250.
+// division takes ten times as long. Below kLowestShare the share, less than 2^-250, is taken to be
+// 0.
 inline constexpr float kLowestShare = -174;
 
 OPLOOM_NOINLINE inline Vec<float> sigmoid_product_of_any(Vec<float> a, Vec<float> w,

@@ -14,7 +14,7 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 // Note [Quarter turns]
 // x = k pi/2 + r + rest with |r| <= pi/4. pi/2 is split in three; k times the first part is
 // subtracted exactly, k times the second rounded, and what was rounded away, with the third part,
-// is `rest`. That holds its digits up to kFarthest; beyond it glibc has a look at each number.
+// is `rest`. That holds its digits up to kFarthest; for larger numbers see Note [Many turns].
 // The order of operations lets -0 come through as -0.
 struct QuarterTurn {
   Vec<int32_t> k;  // its two low bits, those of `quarters` added
@@ -78,15 +78,14 @@ OPLOOM_ALWAYS_INLINE Vec<float> tan_of_turn(const QuarterTurn& turn) {
   return blendv(t, cotangent, std::bit_cast<V>(turn.k << 31).signs());
 }
 
-// Note [Many turns]
-// x = m 2^e with 24 bits in m. Of the bits of 2/pi those that make multiples of four quarters of it
-// are left out (Payne and Hanek, "Radian reduction for trigonometric functions", 1983), and of
-// those that follow 96 are enough: they give x / (pi/2) up to 2^-62. No float but 0 is so close to
-// a multiple of pi/2 that this would not be less than 2^-30 of the distance.
-
 OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_near(Vec<float> x) {
   return x.abs() <= Vec<float>(kFarthest);
 }
+
+// Note [Many turns]
+// x = m 2^e with 24 bits in m. Of the bits of 2/pi those that make multiples of four quarters of it
+// are left out (Payne and Hanek, "Radian reduction for trigonometric functions", 1983), and of
+// those that follow 96 are enough: they give x / (pi/2) up to 2^-62.
 
 // 2/pi, in words of 32 bits, behind one of zeros; each with the next.
 inline constexpr auto kTwoByPi = [] {
