@@ -236,13 +236,13 @@ requires kHasBits<T> OPLOOM_NOINLINE Vec<T> fmod_of_any(const Vec<T>& x, const V
   const V divisor = y.abs(), magnitude = x.abs();
   const auto defined = (magnitude < infinity) & (divisor > zero);
   V rest = blendv(zero, magnitude, defined);
-  // 2^n, n whole; the exponent of a number, of a subnormal one that of the smallest normal one
+  // 2^n, n whole; the exponent of a number, of a subnormal one that of the smallest normal one, all
+  // counted from the same
   const auto power = [](V n) {
     return from_bits<V>(bits_of(n + V(kRoundTo<T> + kBias<T>)) << kShift<T>);
   };
   const auto exponent = [&](V number) {
-    const auto bits = bits_of(at_least(number, smallest)) >> kShift<T>;
-    return from_bits<V>(bits + bits_of(V(kRoundTo<T>))) - V(kRoundTo<T>);
+    return power_of_bits(bits_of(at_least(number, smallest)));
   };
   const auto subnormal = divisor < smallest;
   const V enlarged = divisor * V(static_cast<T>(int64_t(1) << kDigits));

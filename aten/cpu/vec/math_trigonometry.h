@@ -106,7 +106,8 @@ OPLOOM_NOINLINE inline QuarterTurn quarter_turn_of_any(Vec<float> x, int quarter
   for (int i = 0; i < kSize; ++i) {
     const auto bits = std::bit_cast<uint32_t>(numbers[i]);
     const uint64_t m = (bits & 0x7fffff) | 0x800000;
-    // The first bit that is used, where 143 is the exponent of the smallest such number.
+    // The first bit that is used, 30 + e with the zeros before 2/pi, where e is the exponent less
+    // 150; that of the smallest such number is 143.
     const uint32_t first = std::max(bits >> 23 & 0xff, uint32_t{143}) - 120;
     const uint64_t shift = first % 32;
     const uint64_t word_pair = kTwoByPi[first / 32], next_pair = kTwoByPi[first / 32 + 2];
