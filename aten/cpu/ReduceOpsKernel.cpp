@@ -299,19 +299,24 @@ void or_kernel(const TensorBase& result, const TensorBase& self, DimMask mask) {
   truth_kernel<Or>("any", result, self, mask);
 }
 
-// Mean and sum of squared distances from it. Parts are combined by the formula of Chan, Golub and
-// LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances" (1979).
+// The sum of squared distances from the mean, which is base + offset. Apart they say more of a mean
+// of numbers that differ little than one number can: `base` is among them, or their middle, so that
+// all that is rounded is no larger than the distances are. Parts are combined by the formula of
+// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
+// variances" (1979). The sum is nan where a number was infinite or nan, and only there: finite ones
+// that are too far apart make it infinite.
 template <typename T>
 struct VarOp {
   using Elem = T;
   struct Acc {
-    T mean;
+    T base;
+    T offset;
     T squares;
     int64_t count;
   };
   // So that what is gone over twice is still in the second-level cache.
   static constexpr int64_t kLongest = 65536 / sizeof(T);
-  static Acc identity() { return {T(0), T(0), 0}; }
+  static Acc identity() { return {T(0), T(0), T(0), 0}; }
 
   // One pass over distances from a center near the mean: the first element of a few, or the mean of
   // the first kWide, which is exact if all are equal. With the mean m and the center c,
@@ -322,28 +327,37 @@ struct VarOp {
     const auto number = static_cast<T>(n);
     T center = n < kWide<T> ? p[0] : reduce_chunk<Add, T>(p, kWide<T>, ahead) / T(kWide<T>);
     if (!std::isfinite(center)) center = p[0];
-    T squares;
+    T shift, squares;
     const auto pass = [&] {
       const Moments<T> sums = sum_moments(p, n, center, ahead);
-      const T shift = sums.first / number, excess = sums.first * shift;
+      shift = sums.first / number;
+      const T excess = sums.first * shift;
       squares = sums.second - excess;
-      center += shift;
       return excess;
     };
     if (!(pass() <= squares)) {
+      center += shift;
       if (!std::isfinite(center)) {
         // Not the sum of the elements, which may be too large as well.
         const auto share = [&](auto x) { return x / decltype(x)(number); };
         center = reduce_chunk<Add, T>(p, n, ahead, share);
       }
-      const T mean = center;
       pass();
-      if (std::isfinite(mean) && std::isnan(squares)) {
-        center = mean;
+      if (std::isfinite(center) && std::isnan(squares)) {
         squares = std::numeric_limits<T>::infinity();
       }
     }
-    return {center, squares < T(0) ? T(0) : squares, n};
+    return {center, shift, squares < T(0) ? T(0) : squares, n};
+  }
+
+  // What the distance between the means of two parts adds to the sums of both. Where it is nan, as
+  // the difference of means that are too far off, or that of a part whose sum is nan already.
+  template <typename V>
+  static V squares_between(V delta, V weight) {
+    const V squares = delta * delta * weight;
+    const V infinite(std::numeric_limits<T>::infinity());
+    if constexpr (std::is_same_v<V, T>) return std::isnan(squares) ? infinite : squares;
+    if constexpr (!std::is_same_v<V, T>) return blendv(squares, infinite, squares.isnan());
   }
 
   static Acc combine(const Acc& a, const Acc& b) {
@@ -351,16 +365,18 @@ struct VarOp {
     if (b.count == 0) return a;
     const int64_t count = a.count + b.count;
     const T share = static_cast<T>(b.count) / static_cast<T>(count);
-    const T delta = b.mean - a.mean;
-    return {a.mean + delta * share,
-            a.squares + b.squares + delta * delta * static_cast<T>(a.count) * share, count};
+    const T delta = (b.base - a.base) + (b.offset - a.offset);
+    const T weight = static_cast<T>(a.count) * share;
+    return {a.base, a.offset + delta * share,
+            a.squares + b.squares + squares_between(delta, weight), count};
   }
 
   struct Columns {
     using L = Lanes<T>;
     using V = typename L::V;
     static constexpr Together kRowsTogether = Together::Many;
-    T mean[kColumnsOf<Acc> + L::kSize];
+    T base[kColumnsOf<Acc> + L::kSize];
+    T offset[kColumnsOf<Acc> + L::kSize];
     T squares[kColumnsOf<Acc> + L::kSize];
     int64_t count;
     void add(const T* const* rows, int64_t nrows, int64_t n, Ahead ahead) {
@@ -371,29 +387,29 @@ struct VarOp {
           // The rows may be a power of two apart, of which no cache keeps more than a few.
           V x[kRows];
           if constexpr (requires { group.fetch_next(j); }) group.fetch_next(j);
-          x[0] = lanes.load(group[0] + j);
+          const V first = lanes.load(group[0] + j);
+          x[0] = first - first;
           V sum = x[0];
           for (int64_t r = 1; r < rows_of_group; ++r) {
-            x[r] = lanes.load(group[r] + j);
+            x[r] = lanes.load(group[r] + j) - first;
             sum = sum + x[r];
           }
-          V center = sum * scale;
-          const auto spread = [&] {
-            V squares(T(0));
-            for (int64_t r = 0; r < rows_of_group; ++r) {
-              squares = squares + (x[r] - center) * (x[r] - center);
-            }
-            return squares;
-          };
-          V squared = spread();
-          const auto rough = is_rough<T>(center, squared * scale, nrows);
-          if (L::any(rough)) [[unlikely]] {
-            V rest(T(0));
-            for (int64_t r = 0; r < rows_of_group; ++r) rest = rest + (x[r] - center);
-            center = L::select(rough, center + rest * scale, center);
-            squared = spread();
+          const V mean = sum * scale;
+          V squared(T(0));
+          for (int64_t r = 0; r < rows_of_group; ++r) {
+            squared = squared + (x[r] - mean) * (x[r] - mean);
           }
-          L::store(mean + j, center);
+          const auto lost = squared != squared;
+          if (L::any(lost)) [[unlikely]] {
+            // Products with 0 are nan of infinities and nan alone.
+            V sound(std::numeric_limits<T>::infinity());
+            for (int64_t r = 0; r < rows_of_group; ++r) {
+              sound = sound + lanes.load(group[r] + j) * V(T(0));
+            }
+            squared = L::select(lost, sound, squared);
+          }
+          L::store(base + j, first);
+          L::store(offset + j, mean);
           L::store(squares + j, squared);
         });
       };
@@ -403,20 +419,21 @@ struct VarOp {
         add_rows(rows, nrows);
       }
     }
-    void merge(const Columns& other, int64_t offset, int64_t n) {
+    void merge(const Columns& other, int64_t at, int64_t n) {
       const int64_t total = count + other.count;
       const V share(static_cast<T>(other.count) / static_cast<T>(total));
       const V weight = V(static_cast<T>(count)) * share;
       for (int64_t j = 0; j < n; j += L::kSize) {
-        const V old = L::load(mean + j);
-        const V delta = L::load(other.mean + offset + j) - old;
-        L::store(mean + j, old + delta * share);
-        L::store(squares + j, L::load(squares + j) + L::load(other.squares + offset + j) +
-                                  delta * delta * weight);
+        const V mean = L::load(offset + j);
+        const V delta = (L::load(other.base + at + j) - L::load(base + j)) +
+                        (L::load(other.offset + at + j) - mean);
+        L::store(offset + j, mean + delta * share);
+        L::store(squares + j, L::load(squares + j) + L::load(other.squares + at + j) +
+                                  squares_between(delta, weight));
       }
       count = total;
     }
-    Acc get(int64_t j) const { return {mean[j], squares[j], count}; }
+    Acc get(int64_t j) const { return {base[j], offset[j], squares[j], count}; }
     Acc across(int64_t j, int64_t n) const {
       return n == 1 ? get(j) : combine(across(j, n / 2), across(j + n / 2, n - n / 2));
     }

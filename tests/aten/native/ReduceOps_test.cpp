@@ -561,37 +561,46 @@ TEST(Reductions, VarianceOfEqualNumbers) {
 
 TEST(Reductions, VarianceOfNearlyEqualNumbers) {
   at::manual_seed(2);
-  for (const int64_t n : {100, 768, 3865, 10'000}) {
+  for (const int64_t n : {5, 17, 100, 768, 3865, 10'000, 70'000}) {
     const Tensor t = at::randint(0, 8, {3, n}, at::kFloat).div(8).add(1e5);
-    const Doubles rows = doubles(t.to(at::kDouble).var({1}, true));
-    const Doubles got = doubles(t.var({1}, true)),
+    const Doubles exact = doubles(t.to(at::kDouble).var({1}, true));
+    const Doubles rows = doubles(t.var({1}, true)),
+                  gathered = doubles(at::stack({t, t}, 2).select(2, 0).var({1}, true)),
                   columns = doubles(t.t().contiguous().var({0}, true));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      EXPECT_NEAR(got[i], rows[i], 0.01 * rows[i]) << n;
-      EXPECT_NEAR(columns[i], rows[i], 0.01 * rows[i]) << n;
+    for (size_t i = 0; i < exact.size(); ++i) {
+      EXPECT_NEAR(rows[i], exact[i], 1e-6 * exact[i]) << n;
+      EXPECT_NEAR(gathered[i], exact[i], 1e-6 * exact[i]) << n;
+      EXPECT_NEAR(columns[i], exact[i], 1e-6 * exact[i]) << n;
     }
   }
 }
 
 // What exceeds the dtype is infinite; what is not finite has no variance.
 TEST(Reductions, VarianceTooLarge) {
+  const auto rows = [](const Tensor& t) { return doubles(t.var({1}, true)); };
+  const auto columns = [](const Tensor& t) { return doubles(t.t().contiguous().var({0}, true)); };
   for (const int64_t n : {2, 3, 50, 64, 500}) {
     for (const double most : {1e30, 3e38}) {
       const Tensor t = at::ones({2, n}, at::kFloat);
       t.select(1, 0).fill_(-most);
-      EXPECT_EQ(doubles(t.var({1}, true)), (Doubles{kInf, kInf})) << n;
+      EXPECT_EQ(rows(t), (Doubles{kInf, kInf})) << n;
+      EXPECT_EQ(columns(t), (Doubles{kInf, kInf})) << n;
       t.select(1, n - 1).fill_(most);
-      EXPECT_EQ(doubles(t.var({1}, true)), (Doubles{kInf, kInf})) << n;
+      EXPECT_EQ(rows(t), (Doubles{kInf, kInf})) << n;
+      EXPECT_EQ(columns(t), (Doubles{kInf, kInf})) << n;
       t.select(1, n / 2).fill_(kInf);
-      EXPECT_TRUE(std::isnan(t.var({1}, true)[1].item<double>())) << n;
+      EXPECT_TRUE(std::isnan(rows(t)[1])) << n;
+      EXPECT_TRUE(std::isnan(columns(t)[1])) << n;
     }
     // Their sum exceeds the dtype, too.
     for (const auto& [dtype, large] : {std::pair(at::kFloat, 2e38), {at::kDouble, 1e308}}) {
       for (const int64_t length : {n, 100 * n}) {
         const Tensor same = at::full({2, length}, large, dtype);
-        EXPECT_EQ(doubles(same.var({1}, true)), (Doubles{0, 0})) << dtype << ' ' << length;
+        EXPECT_EQ(rows(same), (Doubles{0, 0})) << dtype << ' ' << length;
+        EXPECT_EQ(columns(same), (Doubles{0, 0})) << dtype << ' ' << length;
         same.select(1, length - 1).fill_(-large);
-        EXPECT_EQ(doubles(same.var({1}, true)), (Doubles{kInf, kInf})) << dtype << ' ' << length;
+        EXPECT_EQ(rows(same), (Doubles{kInf, kInf})) << dtype << ' ' << length;
+        EXPECT_EQ(columns(same), (Doubles{kInf, kInf})) << dtype << ' ' << length;
       }
     }
   }
