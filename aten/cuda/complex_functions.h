@@ -93,7 +93,7 @@ OPLOOM_HOST_DEVICE complex<T> log2(const complex<T>& z) {
   const complex<T> value = complex_functions::log(z);
   return {value.real() / kLn2<T>, value.imag() / kLn2<T>};
 }
-// The two below are as in c10/util/complex.h.
+// The three below are as in c10/util/complex_math.h.
 template <typename T>
 OPLOOM_HOST_DEVICE complex<T> log1p(const complex<T>& z) {
   const T x = z.real(), y = z.imag();
@@ -105,9 +105,10 @@ OPLOOM_HOST_DEVICE complex<T> log1p(const complex<T>& z) {
 }
 template <typename T>
 OPLOOM_HOST_DEVICE complex<T> expm1(const complex<T>& z) {
-  const T less = std::expm1(z.real());
+  const complex<T> power = complex_functions::exp(z);
+  if (z.real() > T(40)) return {power.real() - T(1), power.imag()};
   const T half_sine = std::sin(z.imag() / 2);
-  return {less - (less + 1) * (2 * half_sine * half_sine), (less + 1) * std::sin(z.imag())};
+  return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half_sine * half_sine, power.imag()};
 }
 template <typename T>
 OPLOOM_HOST_DEVICE complex<T> exp2(const complex<T>& z) {

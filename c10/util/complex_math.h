@@ -26,10 +26,16 @@ complex<T> log1p(const complex<T>& z) {
 }
 template <typename T>
 complex<T> expm1(const complex<T>& z) {
-  const T re = std::expm1(z.real());
+  const std::complex<T> power = std::exp(std::complex<T>(z));
+  // Beside so large a power 1 is nothing, and std::expm1() may be infinite where `power` is not.
+  if (z.real() > T(40)) return {power.real() - T(1), power.imag()};
   const T half_sine = std::sin(z.imag() / T(2));
-  const T one_minus_cos = T(2) * half_sine * half_sine;
-  return {re - (re + T(1)) * one_minus_cos, (re + T(1)) * std::sin(z.imag())};
+  return {std::expm1(z.real()) * std::cos(z.imag()) - T(2) * half_sine * half_sine, power.imag()};
+}
+template <typename T>
+complex<T> exp2(const complex<T>& z) {
+  const auto log_of_2 = static_cast<T>(0.69314718055994530942);
+  return std::exp(std::complex<T>(z.real() * log_of_2, z.imag() * log_of_2));
 }
 template <typename T>
 complex<T> exp(const complex<T>& z) {
@@ -118,6 +124,7 @@ using complex_math::atanh;
 using complex_math::cos;
 using complex_math::cosh;
 using complex_math::exp;
+using complex_math::exp2;
 using complex_math::expm1;
 using complex_math::log;
 using complex_math::log10;
@@ -142,6 +149,7 @@ using c10::complex_math::atanh;
 using c10::complex_math::cos;
 using c10::complex_math::cosh;
 using c10::complex_math::exp;
+using c10::complex_math::exp2;
 using c10::complex_math::expm1;
 using c10::complex_math::log;
 using c10::complex_math::log10;

@@ -336,13 +336,7 @@ OPLOOM_ALWAYS_INLINE Vec<double> lgamma(const Vec<double>& x) {
 
 template <typename T>
 Vec<T> exp2(const Vec<T>& x) {
-  return x.map([](T value) {
-    if constexpr (c10::is_complex_v<T>) {
-      return std::exp(value * T(0.6931471805599453094));
-    } else {
-      return std::exp2(value);
-    }
-  });
+  return x.map([](T value) { return std::exp2(value); });
 }
 
 template <typename T>

@@ -52,6 +52,7 @@ TEST(Complex, FunctionsMatchTheStandardLibrary) {
       expect_close(c10::log1p(z), std::log(1.0 + s));
       expect_close(c10::expm1(z), std::exp(s) - 1.0);
       expect_close(c10::log2(z), std::log(s) / std::log(2.0));
+      expect_close(c10::exp2(z), std::pow(2.0, s));
       EXPECT_DOUBLE_EQ(std::abs(z), std::abs(s));
       EXPECT_DOUBLE_EQ(std::arg(z), std::arg(s));
       EXPECT_EQ(conj(z), C(a, -b));
@@ -64,6 +65,21 @@ TEST(Complex, Log1pAndExpm1KeepSmallNumbers) {
   EXPECT_DOUBLE_EQ(c10::log1p(tiny).real(), 1e-17);
   EXPECT_DOUBLE_EQ(c10::expm1(tiny).real(), 1e-17);
   EXPECT_DOUBLE_EQ(c10::expm1(tiny).imag(), 2e-17);
+}
+
+TEST(Complex, PowersNearTheLargestNumberAndOfInfinity) {
+  const c10::complex<float> large = c10::expm1(c10::complex<float>(89, 1.5f));
+  const S exact = std::exp(S(89, 1.5));
+  EXPECT_FLOAT_EQ(large.real(), static_cast<float>(exact.real()));
+  EXPECT_EQ(large.imag(), std::numeric_limits<float>::infinity());
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(c10::expm1(C(1000, 0.5)).real(), inf);
+  EXPECT_EQ(c10::expm1(C(inf, 0)), C(inf, 0));
+  EXPECT_EQ(c10::exp2(C(inf, 0)), C(inf, 0));
+  EXPECT_TRUE(std::signbit(c10::exp2(C(0, -0.0)).imag()));
+  EXPECT_TRUE(std::signbit(c10::exp2(C(-inf, 3)).real()));
+  // Where exp(z) - 1 is -1 as a number of this dtype, its imaginary part still is that of exp(z).
+  EXPECT_DOUBLE_EQ(c10::expm1(C(-50, 1)).imag(), std::exp(S(-50, 1)).imag());
 }
 
 TEST(Complex, DivisionDoesNotOverflowOnTheWay) {
