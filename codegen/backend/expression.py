@@ -77,17 +77,30 @@ def statements(
     counts = _uses(program)
     values: dict[str, str] = {}
     lines = []
+
+    def name(value: str) -> None:
+        lines.append(text.assign(f"{' ' * indent}{kind} {value} = ", values[value]))
+        values[value] = value
+
+    def spelled(instruction: Instruction) -> str:
+        return spell(instruction, [values.get(a) or leaf(a) for a in instruction.arguments])
+
     for instruction in program.instructions:
         if instruction.name in skip:
             continue
-        arguments = [values.get(a) or leaf(a) for a in instruction.arguments]
-        value = spell(instruction, arguments)
+        value = spelled(instruction)
+        # Where no line holds it, and it cannot be broken at commas, its longest argument is named.
+        inlined = [a for a in instruction.arguments if values.get(a, a) != a]
+        inlined.sort(key=lambda a: len(values[a]))
+        while inlined and indent + 4 + len(value) >= text.WIDTH and not text.outermost_call(value):
+            name(inlined.pop())
+            value = spelled(instruction)
         result = instruction.name in program.outputs
         if counts[instruction.name] == 1 and (result or len(value) < 60):
             values[instruction.name] = value
             continue
-        lines.append(text.assign(f"{' ' * indent}{kind} {instruction.name} = ", value))
-        values[instruction.name] = instruction.name
+        values[instruction.name] = value
+        name(instruction.name)
     return lines, [values.get(o) or leaf(o) for o in program.outputs]
 
 

@@ -16,7 +16,7 @@
 #include <generated/ops/div.h>
 #include <generated/ops/elu.h>
 #include <generated/ops/elu_backward.h>
-#include <generated/ops/expm1.h>
+#include <generated/ops/exp.h>
 #include <generated/ops/ge.h>
 #include <generated/ops/gt.h>
 #include <generated/ops/hardshrink.h>
@@ -74,10 +74,10 @@ variable_list CeluBackward0::apply(variable_list&& grads) {
 }
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor
-//   grad_output: self > 0 ? grad : alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0
-//       ? 0 : 1) / alpha)) * grad
-//   self: self > 0 ? 0 : alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0 ? 0 : 1)
-//       / alpha) * ((self > 0 ? 0 : 1) / alpha)) * (grad * grad_output)
+//   grad_output: self > 0 ? grad : alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0 :
+//       1) / alpha)) * grad
+//   self: self > 0 ? 0 : alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0 : 1) / alpha)
+//       * ((self > 0 ? 0 : 1) / alpha)) * (grad * grad_output)
 variable_list CeluBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -85,16 +85,16 @@ variable_list CeluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = gt(self, 0);
-    const auto t7 =
-        (expm1(where(t0, 0, self) / alpha.toDouble()) + 1) * (where(t0, 0, 1) / alpha.toDouble());
-    grad_inputs[0] = where(t0, grad, (alpha.toDouble() * t7) * grad);
+    const auto t6 =
+        exp(where(t0, 0, self) / alpha.toDouble()) * (where(t0, 0, 1) / alpha.toDouble());
+    grad_inputs[0] = where(t0, grad, (alpha.toDouble() * t6) * grad);
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = gt(self, 0);
-    const auto t6 = where(t0, 0, 1) / alpha.toDouble();
-    const auto t8 = ((expm1(where(t0, 0, self) / alpha.toDouble()) + 1) * t6) * t6;
-    grad_inputs[1] = where(t0, 0, (alpha.toDouble() * t8) * (grad * grad_output));
+    const auto t5 = where(t0, 0, 1) / alpha.toDouble();
+    const auto t8 = alpha.toDouble() * ((exp(where(t0, 0, self) / alpha.toDouble()) * t5) * t5);
+    grad_inputs[1] = where(t0, 0, t8 * (grad * grad_output));
   }
   return grad_inputs;
 }
@@ -111,10 +111,10 @@ variable_list EluBackward0::apply(variable_list&& grads) {
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
 //     Tensor
-//   grad_output: grad * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
-//       input_scale) + 1) * (alpha * scale))
-//   self: self > 0 ? 0 : input_scale * (expm1((self > 0 ? 0 : self) * input_scale) + 1) *
-//       input_scale * (alpha * scale) * (grad * grad_output)
+//   grad_output: grad * (self > 0 ? scale : input_scale * exp((self > 0 ? 0 : self) * input_scale)
+//       * (alpha * scale))
+//   self: self > 0 ? 0 : input_scale * exp((self > 0 ? 0 : self) * input_scale) * input_scale *
+//       (alpha * scale) * (grad * grad_output)
 variable_list EluBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -122,18 +122,16 @@ variable_list EluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = gt(self, 0);
-    const auto t5 =
-        input_scale.toDouble() * (expm1(where(t0, 0, self) * input_scale.toDouble()) + 1);
-    const auto t8 = where(t0, scale.toDouble(), t5 * (alpha.toDouble() * scale.toDouble()));
-    grad_inputs[0] = grad * t8;
+    const auto t4 = input_scale.toDouble() * exp(where(t0, 0, self) * input_scale.toDouble());
+    const auto t7 = where(t0, scale.toDouble(), t4 * (alpha.toDouble() * scale.toDouble()));
+    grad_inputs[0] = grad * t7;
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = gt(self, 0);
-    const auto t5 =
-        input_scale.toDouble() * (expm1(where(t0, 0, self) * input_scale.toDouble()) + 1);
-    const auto t8 = (t5 * input_scale.toDouble()) * (alpha.toDouble() * scale.toDouble());
-    grad_inputs[1] = where(t0, 0, t8 * (grad * grad_output));
+    const auto t4 = input_scale.toDouble() * exp(where(t0, 0, self) * input_scale.toDouble());
+    const auto t7 = (t4 * input_scale.toDouble()) * (alpha.toDouble() * scale.toDouble());
+    grad_inputs[1] = where(t0, 0, t7 * (grad * grad_output));
   }
   return grad_inputs;
 }
@@ -385,10 +383,9 @@ variable_list SeluBackward0::apply(variable_list&& grads) {
 }
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: self > 0 ? 1.0507009873554805 * grad : 1.7580993408473766 * (expm1(self > 0 ? 0 :
-//       self) + 1) * grad
-//   self: self > 0 ? 0 : 1.7580993408473766 * (expm1(self > 0 ? 0 : self) + 1) * (grad *
-//       grad_output)
+//   grad_output: self > 0 ? 1.0507009873554805 * grad : 1.7580993408473766 * exp(self > 0 ? 0 :
+//       self) * grad
+//   self: self > 0 ? 0 : 1.7580993408473766 * exp(self > 0 ? 0 : self) * (grad * grad_output)
 variable_list SeluBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -396,14 +393,14 @@ variable_list SeluBackwardBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
     const auto t0 = gt(self, 0);
-    const auto t6 = (1.7580993408473766 * (expm1(where(t0, 0, self)) + 1)) * grad;
-    grad_inputs[0] = where(t0, 1.0507009873554805 * grad, t6);
+    grad_inputs[0] = where(t0, 1.0507009873554805 * grad,
+                           (1.7580993408473766 * exp(where(t0, 0, self))) * grad);
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
     const auto t0 = gt(self, 0);
-    const auto t6 = (1.7580993408473766 * (expm1(where(t0, 0, self)) + 1)) * (grad * grad_output);
-    grad_inputs[1] = where(t0, 0, t6);
+    const auto t5 = (1.7580993408473766 * exp(where(t0, 0, self))) * (grad * grad_output);
+    grad_inputs[1] = where(t0, 0, t5);
   }
   return grad_inputs;
 }
@@ -588,10 +585,9 @@ OPLOOM_COLD Tensor& celu__dual(DispatchKeySet ks, Tensor& self, const Scalar& al
 }
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor
-//   result: self > 0 ? grad_output_t : alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self
-//       > 0 ? 0 : 1) / alpha)) * grad_output_t + self > 0 ? 0 : alpha * ((expm1((self > 0 ? 0 :
-//       self) / alpha) + 1) * ((self > 0 ? 0 : 1) / alpha) * ((self > 0 ? 0 : 1) / alpha)) * self_t
-//       * grad_output
+//   result: self > 0 ? grad_output_t : alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0
+//       : 1) / alpha)) * grad_output_t + self > 0 ? 0 : alpha * (exp((self > 0 ? 0 : self) / alpha)
+//       * ((self > 0 ? 0 : 1) / alpha) * ((self > 0 ? 0 : 1) / alpha)) * self_t * grad_output
 OPLOOM_COLD Tensor celu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                       const Tensor& self, const Scalar& alpha) {
   const forward_ad::Pause pause;
@@ -601,16 +597,16 @@ OPLOOM_COLD Tensor celu_backward_dual(DispatchKeySet ks, const Tensor& grad_outp
   Tensor result_t;
   if (grad_output_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t7 =
-        (expm1(where(t0, 0, self) / alpha.toDouble()) + 1) * (where(t0, 0, 1) / alpha.toDouble());
+    const auto t6 =
+        exp(where(t0, 0, self) / alpha.toDouble()) * (where(t0, 0, 1) / alpha.toDouble());
     forward_ad::add_term(result_t, where(t0, grad_output_t,
-                                         (alpha.toDouble() * t7) * grad_output_t));
+                                         (alpha.toDouble() * t6) * grad_output_t));
   }
   if (self_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t6 = where(t0, 0, 1) / alpha.toDouble();
-    const auto t8 = ((expm1(where(t0, 0, self) / alpha.toDouble()) + 1) * t6) * t6;
-    forward_ad::add_term(result_t, where(t0, 0, ((alpha.toDouble() * t8) * self_t) * grad_output));
+    const auto t5 = where(t0, 0, 1) / alpha.toDouble();
+    const auto t8 = alpha.toDouble() * ((exp(where(t0, 0, self) / alpha.toDouble()) * t5) * t5);
+    forward_ad::add_term(result_t, where(t0, 0, (t8 * self_t) * grad_output));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -642,9 +638,9 @@ OPLOOM_COLD Tensor& elu__dual(DispatchKeySet ks, Tensor& self, const Scalar& alp
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
 //     Tensor
-//   result: grad_output_t * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
-//       input_scale) + 1) * (alpha * scale)) + self > 0 ? 0 : input_scale * (expm1((self > 0 ? 0 :
-//       self) * input_scale) + 1) * input_scale * (alpha * scale) * self_t * grad_output
+//   result: grad_output_t * (self > 0 ? scale : input_scale * exp((self > 0 ? 0 : self) *
+//       input_scale) * (alpha * scale)) + self > 0 ? 0 : input_scale * exp((self > 0 ? 0 : self) *
+//       input_scale) * input_scale * (alpha * scale) * self_t * grad_output
 OPLOOM_COLD Tensor elu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                      const Tensor& self, const Scalar& alpha, const Scalar& scale,
                                      const Scalar& input_scale) {
@@ -655,17 +651,15 @@ OPLOOM_COLD Tensor elu_backward_dual(DispatchKeySet ks, const Tensor& grad_outpu
   Tensor result_t;
   if (grad_output_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t5 =
-        input_scale.toDouble() * (expm1(where(t0, 0, self) * input_scale.toDouble()) + 1);
-    const auto t8 = where(t0, scale.toDouble(), t5 * (alpha.toDouble() * scale.toDouble()));
-    forward_ad::add_term(result_t, grad_output_t * t8);
+    const auto t4 = input_scale.toDouble() * exp(where(t0, 0, self) * input_scale.toDouble());
+    const auto t7 = where(t0, scale.toDouble(), t4 * (alpha.toDouble() * scale.toDouble()));
+    forward_ad::add_term(result_t, grad_output_t * t7);
   }
   if (self_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t5 =
-        input_scale.toDouble() * (expm1(where(t0, 0, self) * input_scale.toDouble()) + 1);
-    const auto t8 = (t5 * input_scale.toDouble()) * (alpha.toDouble() * scale.toDouble());
-    forward_ad::add_term(result_t, where(t0, 0, (t8 * self_t) * grad_output));
+    const auto t4 = input_scale.toDouble() * exp(where(t0, 0, self) * input_scale.toDouble());
+    const auto t7 = (t4 * input_scale.toDouble()) * (alpha.toDouble() * scale.toDouble());
+    forward_ad::add_term(result_t, where(t0, 0, (t7 * self_t) * grad_output));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -1030,9 +1024,9 @@ OPLOOM_COLD Tensor& selu__dual(DispatchKeySet ks, Tensor& self) {
 }
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor
-//   result: self > 0 ? 1.0507009873554805 * grad_output_t : 1.7580993408473766 * (expm1(self > 0 ?
-//       0 : self) + 1) * grad_output_t + self > 0 ? 0 : 1.7580993408473766 * (expm1(self > 0 ? 0 :
-//       self) + 1) * self_t * grad_output
+//   result: self > 0 ? 1.0507009873554805 * grad_output_t : 1.7580993408473766 * exp(self > 0 ? 0 :
+//       self) * grad_output_t + self > 0 ? 0 : 1.7580993408473766 * exp(self > 0 ? 0 : self) *
+//       self_t * grad_output
 OPLOOM_COLD Tensor selu_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                       const Tensor& self) {
   const forward_ad::Pause pause;
@@ -1042,13 +1036,13 @@ OPLOOM_COLD Tensor selu_backward_dual(DispatchKeySet ks, const Tensor& grad_outp
   Tensor result_t;
   if (grad_output_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t6 = (1.7580993408473766 * (expm1(where(t0, 0, self)) + 1)) * grad_output_t;
-    forward_ad::add_term(result_t, where(t0, 1.0507009873554805 * grad_output_t, t6));
+    const auto t5 = (1.7580993408473766 * exp(where(t0, 0, self))) * grad_output_t;
+    forward_ad::add_term(result_t, where(t0, 1.0507009873554805 * grad_output_t, t5));
   }
   if (self_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t5 = (1.7580993408473766 * (expm1(where(t0, 0, self)) + 1)) * self_t;
-    forward_ad::add_term(result_t, where(t0, 0, t5 * grad_output));
+    const auto t5 = ((1.7580993408473766 * exp(where(t0, 0, self))) * self_t) * grad_output;
+    forward_ad::add_term(result_t, where(t0, 0, t5));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

@@ -21,10 +21,10 @@ struct CeluBackward0 final : BuiltinNode {
 };
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor
-//   grad_output: self > 0 ? grad : alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0
-//       ? 0 : 1) / alpha)) * grad
-//   self: self > 0 ? 0 : alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0 ? 0 : 1)
-//       / alpha) * ((self > 0 ? 0 : 1) / alpha)) * (grad * grad_output)
+//   grad_output: self > 0 ? grad : alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0 :
+//       1) / alpha)) * grad
+//   self: self > 0 ? 0 : alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0 : 1) / alpha)
+//       * ((self > 0 ? 0 : 1) / alpha)) * (grad * grad_output)
 struct CeluBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "CeluBackwardBackward0"; }
@@ -53,10 +53,10 @@ struct EluBackward0 final : BuiltinNode {
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
 //     Tensor
-//   grad_output: grad * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
-//       input_scale) + 1) * (alpha * scale))
-//   self: self > 0 ? 0 : input_scale * (expm1((self > 0 ? 0 : self) * input_scale) + 1) *
-//       input_scale * (alpha * scale) * (grad * grad_output)
+//   grad_output: grad * (self > 0 ? scale : input_scale * exp((self > 0 ? 0 : self) * input_scale)
+//       * (alpha * scale))
+//   self: self > 0 ? 0 : input_scale * exp((self > 0 ? 0 : self) * input_scale) * input_scale *
+//       (alpha * scale) * (grad * grad_output)
 struct EluBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "EluBackwardBackward0"; }
@@ -277,10 +277,9 @@ struct SeluBackward0 final : BuiltinNode {
 };
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: self > 0 ? 1.0507009873554805 * grad : 1.7580993408473766 * (expm1(self > 0 ? 0 :
-//       self) + 1) * grad
-//   self: self > 0 ? 0 : 1.7580993408473766 * (expm1(self > 0 ? 0 : self) + 1) * (grad *
-//       grad_output)
+//   grad_output: self > 0 ? 1.0507009873554805 * grad : 1.7580993408473766 * exp(self > 0 ? 0 :
+//       self) * grad
+//   self: self > 0 ? 0 : 1.7580993408473766 * exp(self > 0 ? 0 : self) * (grad * grad_output)
 struct SeluBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SeluBackwardBackward0"; }

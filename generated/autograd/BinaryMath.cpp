@@ -391,8 +391,8 @@ variable_list HypotBackwardBackward0::apply(variable_list&& grads) {
   if (task_should_compute_output(3)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    grad_inputs[3] =
-        (-((grad_0 * grad_output) * ((self / output) / output))) - ((grad_1 * grad_output) * ((other / output) / output));
+    const auto t4 = -((grad_0 * grad_output) * ((self / output) / output));
+    grad_inputs[3] = t4 - ((grad_1 * grad_output) * ((other / output) / output));
   }
   return grad_inputs;
 }
@@ -427,9 +427,8 @@ variable_list HypotJvpBackward0::apply(variable_list&& grads) {
     grad_inputs[3] = grad * (other_tangent / output);
   }
   if (task_should_compute_output(4)) {
-    const auto t7 =
-        (-(self_tangent * ((self / output) / output))) - (other_tangent * ((other / output) / output));
-    grad_inputs[4] = grad * t7;
+    const auto t3 = -(self_tangent * ((self / output) / output));
+    grad_inputs[4] = grad * (t3 - (other_tangent * ((other / output) / output)));
   }
   return grad_inputs;
 }
@@ -949,9 +948,8 @@ variable_list XlogyTensorJvpBackward0::apply(variable_list&& grads) {
   if (task_should_compute_output(3)) {
     const Tensor self_tangent = self_tangent_.unpack(this);
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
-    const auto t12 =
-        where(t4, 0, self_tangent / other) + where(t4, 0, -(((self / other) / other) * other_tangent));
-    grad_inputs[3] = grad * t12;
+    const auto t11 = where(t4, 0, -(((self / other) / other) * other_tangent));
+    grad_inputs[3] = grad * (where(t4, 0, self_tangent / other) + t11);
   }
   return grad_inputs;
 }
@@ -1498,9 +1496,8 @@ OPLOOM_COLD Tensor hypot_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
     forward_ad::add_term(result_t, other_t * (other_tangent / output));
   }
   if (output_t.defined()) {
-    const auto t7 =
-        (-(self_tangent * ((self / output) / output))) - (other_tangent * ((other / output) / output));
-    forward_ad::add_term(result_t, output_t * t7);
+    const auto t3 = -(self_tangent * ((self / output) / output));
+    forward_ad::add_term(result_t, output_t * (t3 - (other_tangent * ((other / output) / output))));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -2263,9 +2260,8 @@ OPLOOM_COLD Tensor xlogy_Tensor_jvp_dual(DispatchKeySet ks, const Tensor& self_t
   }
   if (other_t.defined()) {
     const auto t4 = logical_and(eq(self, 0), logical_or(le(other, 0), isinf(other)));
-    const auto t12 =
-        where(t4, 0, self_tangent / other) + where(t4, 0, -(((self / other) / other) * other_tangent));
-    forward_ad::add_term(result_t, other_t * t12);
+    const auto t11 = where(t4, 0, -(((self / other) / other) * other_tangent));
+    forward_ad::add_term(result_t, other_t * (where(t4, 0, self_tangent / other) + t11));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

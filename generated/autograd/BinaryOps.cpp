@@ -36,6 +36,7 @@
 #include <generated/ops/pow.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/rsub.h>
+#include <generated/ops/select.h>
 #include <generated/ops/sub.h>
 #include <generated/ops/to.h>
 #include <generated/ops/where.h>
@@ -80,81 +81,94 @@ variable_list Atan2Backward0::apply(variable_list&& grads) {
 
 // atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
 //     Tensor)
-//   grad_output: grads[0] * (other / (self * self + other * other)) - grads[1] * (self / (self *
-//       self + other * other))
-//   self: -(grads[0] * grad_output * (other / (self * self + other * other) * (self + self) / (self
-//       * self + other * other))) - grads[1] * grad_output * ((1 - self / (self * self + other *
-//       other) * (self + self)) / (self * self + other * other))
-//   other: grads[0] * grad_output * ((1 - other / (self * self + other * other) * (other + other))
-//       / (self * self + other * other)) + grads[1] * grad_output * (self / (self * self + other *
-//       other) * (other + other) / (self * self + other * other))
+//   grad_output: (self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grads[0]) +
+//       (self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grads[1]))
+//   self: (self == 0 && other == 0 ? 0 : -(other / (self * self + other * other) * (self + self) /
+//       (self * self + other * other) * (grads[0] * grad_output))) + (self == 0 && other == 0 ? 0 :
+//       -((1 - self / (self * self + other * other) * (self + self)) / (self * self + other *
+//       other) * (grads[1] * grad_output)))
+//   other: (self == 0 && other == 0 ? 0 : (1 - other / (self * self + other * other) * (other +
+//       other)) / (self * self + other * other) * (grads[0] * grad_output)) + (self == 0 && other
+//       == 0 ? 0 : self / (self * self + other * other) * (other + other) / (self * self + other *
+//       other) * (grads[1] * grad_output))
 variable_list Atan2BackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
   if (!any_grad_defined(grads)) return grad_inputs;
-  const Tensor other = other_.unpack(this);
   const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t2 = (self * self) + (other * other);
-    grad_inputs[0] = (grad_0 * (other / t2)) - (grad_1 * (self / t2));
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    grad_inputs[0] = where(t2, 0, (other / t5) * grad_0) + where(t2, 0, -((self / t5) * grad_1));
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t3 = (self * self) + (other * other);
-    const auto t5 = self + self;
-    grad_inputs[1] =
-        (-((grad_0 * grad_output) * (((other / t3) * t5) / t3))) - ((grad_1 * grad_output) * ((1 - ((self / t3) * t5)) / t3));
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    const auto t7 = self + self;
+    const auto t13 = where(t2, 0, -((((other / t5) * t7) / t5) * (grad_0 * grad_output)));
+    const auto t21 = where(t2, 0, -(((1 - ((self / t5) * t7)) / t5) * (grad_1 * grad_output)));
+    grad_inputs[1] = t13 + t21;
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t3 = (self * self) + (other * other);
-    const auto t5 = other + other;
-    grad_inputs[2] =
-        ((grad_0 * grad_output) * ((1 - ((other / t3) * t5)) / t3)) + ((grad_1 * grad_output) * (((self / t3) * t5) / t3));
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    const auto t7 = other + other;
+    const auto t13 = where(t2, 0, ((1 - ((other / t5) * t7)) / t5) * (grad_0 * grad_output));
+    const auto t19 = where(t2, 0, (((self / t5) * t7) / t5) * (grad_1 * grad_output));
+    grad_inputs[2] = t13 + t19;
   }
   return grad_inputs;
 }
 
 // atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-//   self_tangent: grad * (other / (self * self + other * other))
-//   other_tangent: -(grad * (self / (self * self + other * other)))
-//   self: grad * (-(self_tangent * (other / (self * self + other * other) * (self + self) / (self *
-//       self + other * other))) - other_tangent * ((1 - self / (self * self + other * other) *
-//       (self + self)) / (self * self + other * other)))
-//   other: grad * (self_tangent * ((1 - other / (self * self + other * other) * (other + other)) /
-//       (self * self + other * other)) + other_tangent * (self / (self * self + other * other) *
-//       (other + other) / (self * self + other * other)))
+//   self_tangent: self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grad
+//   other_tangent: self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grad)
+//   self: grad * ((self == 0 && other == 0 ? 0 : -(other / (self * self + other * other) * (self +
+//       self) / (self * self + other * other) * self_tangent)) + (self == 0 && other == 0 ? 0 :
+//       -((1 - self / (self * self + other * other) * (self + self)) / (self * self + other *
+//       other) * other_tangent)))
+//   other: grad * ((self == 0 && other == 0 ? 0 : (1 - other / (self * self + other * other) *
+//       (other + other)) / (self * self + other * other) * self_tangent) + (self == 0 && other == 0
+//       ? 0 : self / (self * self + other * other) * (other + other) / (self * self + other *
+//       other) * other_tangent))
 variable_list Atan2JvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
-  const Tensor other = other_.unpack(this);
   const Tensor self = self_.unpack(this);
+  const Tensor other = other_.unpack(this);
   const Tensor self_tangent = self_tangent_.unpack(this);
   const Tensor other_tangent = other_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
-    grad_inputs[0] = grad * (other / ((self * self) + (other * other)));
+    grad_inputs[0] = where(logical_and(eq(self, 0), eq(other, 0)), 0,
+                           (other / ((self * self) + (other * other))) * grad);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = -(grad * (self / ((self * self) + (other * other))));
+    grad_inputs[1] = where(logical_and(eq(self, 0), eq(other, 0)), 0,
+                           -((self / ((self * self) + (other * other))) * grad));
   }
   if (task_should_compute_output(2)) {
-    const auto t2 = (self * self) + (other * other);
-    const auto t4 = self + self;
-    const auto t14 =
-        (-(self_tangent * (((other / t2) * t4) / t2))) - (other_tangent * ((1 - ((self / t2) * t4)) / t2));
-    grad_inputs[2] = grad * t14;
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    const auto t7 = self + self;
+    const auto t19 = where(t2, 0, -(((1 - ((self / t5) * t7)) / t5) * other_tangent));
+    const auto t20 = where(t2, 0, -((((other / t5) * t7) / t5) * self_tangent)) + t19;
+    grad_inputs[2] = grad * t20;
   }
   if (task_should_compute_output(3)) {
-    const auto t2 = (self * self) + (other * other);
-    const auto t4 = other + other;
-    const auto t13 =
-        (self_tangent * ((1 - ((other / t2) * t4)) / t2)) + (other_tangent * (((self / t2) * t4) / t2));
-    grad_inputs[3] = grad * t13;
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    const auto t7 = other + other;
+    const auto t12 = where(t2, 0, ((1 - ((other / t5) * t7)) / t5) * self_tangent);
+    const auto t18 = t12 + where(t2, 0, (((self / t5) * t7) / t5) * other_tangent);
+    grad_inputs[3] = grad * t18;
   }
   return grad_inputs;
 }
@@ -448,14 +462,16 @@ OPLOOM_COLD Tensor& atan2__dual(DispatchKeySet ks, Tensor& self, const Tensor& o
 
 // atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
 //     Tensor)
-//   result0: grad_output_t * (other / (self * self + other * other)) + -(grad_output * (other /
-//       (self * self + other * other) * (self + self) / (self * self + other * other) * self_t)) +
-//       grad_output * ((1 - other / (self * self + other * other) * (other + other)) / (self * self
-//       + other * other) * other_t)
-//   result1: -(grad_output_t * (self / (self * self + other * other))) + -(grad_output * ((1 - self
-//       / (self * self + other * other) * (self + self)) / (self * self + other * other) * self_t))
-//       + grad_output * (self / (self * self + other * other) * (other + other) / (self * self +
-//       other * other) * other_t)
+//   result0: self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grad_output_t +
+//       self == 0 && other == 0 ? 0 : -(other / (self * self + other * other) * (self + self) /
+//       (self * self + other * other) * self_t * grad_output) + self == 0 && other == 0 ? 0 : (1 -
+//       other / (self * self + other * other) * (other + other)) / (self * self + other * other) *
+//       other_t * grad_output
+//   result1: self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grad_output_t)
+//       + self == 0 && other == 0 ? 0 : -((1 - self / (self * self + other * other) * (self +
+//       self)) / (self * self + other * other) * self_t * grad_output) + self == 0 && other == 0 ?
+//       0 : self / (self * self + other * other) * (other + other) / (self * self + other * other)
+//       * other_t * grad_output
 OPLOOM_COLD std::tuple<Tensor, Tensor> atan2_backward_dual(DispatchKeySet ks,
                                                            const Tensor& grad_output,
                                                            const Tensor& self, const Tensor& other,
@@ -468,35 +484,37 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> atan2_backward_dual(DispatchKeySet ks,
   if (result0.defined()) {
     Tensor result0_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result0_t, grad_output_t * (other / ((self * self) + (other * other))));
+      forward_ad::add_term(result0_t, where(
+    logical_and(eq(self, 0), eq(other, 0)), 0,
+    (other / ((self * self) + (other * other))) * grad_output_t));
     }
     if (self_t.defined()) {
-      const auto t2 = (self * self) + (other * other);
-      const auto t8 = grad_output * ((((other / t2) * (self + self)) / t2) * self_t);
-      forward_ad::add_term(result0_t, -t8);
+      const auto t5 = (self * self) + (other * other);
+      const auto t11 = ((((other / t5) * (self + self)) / t5) * self_t) * grad_output;
+      forward_ad::add_term(result0_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, -t11));
     }
     if (other_t.defined()) {
-      const auto t2 = (self * self) + (other * other);
-      forward_ad::add_term(result0_t,
-          grad_output * (((1 - ((other / t2) * (other + other))) / t2) * other_t));
+      const auto t5 = (self * self) + (other * other);
+      const auto t12 = (((1 - ((other / t5) * (other + other))) / t5) * other_t) * grad_output;
+      forward_ad::add_term(result0_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, t12));
     }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
     Tensor result1_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result1_t,
-          -(grad_output_t * (self / ((self * self) + (other * other)))));
+      const auto t8 = -((self / ((self * self) + (other * other))) * grad_output_t);
+      forward_ad::add_term(result1_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, t8));
     }
     if (self_t.defined()) {
-      const auto t2 = (self * self) + (other * other);
-      const auto t9 = grad_output * (((1 - ((self / t2) * (self + self))) / t2) * self_t);
-      forward_ad::add_term(result1_t, -t9);
+      const auto t5 = (self * self) + (other * other);
+      const auto t12 = (((1 - ((self / t5) * (self + self))) / t5) * self_t) * grad_output;
+      forward_ad::add_term(result1_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, -t12));
     }
     if (other_t.defined()) {
-      const auto t2 = (self * self) + (other * other);
-      forward_ad::add_term(result1_t,
-          grad_output * ((((self / t2) * (other + other)) / t2) * other_t));
+      const auto t5 = (self * self) + (other * other);
+      const auto t11 = ((((self / t5) * (other + other)) / t5) * other_t) * grad_output;
+      forward_ad::add_term(result1_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, t11));
     }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
@@ -504,13 +522,15 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> atan2_backward_dual(DispatchKeySet ks,
 }
 
 // atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-//   result: self_tangent_t * (other / (self * self + other * other)) + -(other_tangent_t * (self /
-//       (self * self + other * other))) + self_t * (-(self_tangent * (other / (self * self + other
-//       * other) * (self + self) / (self * self + other * other))) - other_tangent * ((1 - self /
-//       (self * self + other * other) * (self + self)) / (self * self + other * other))) + other_t
-//       * (self_tangent * ((1 - other / (self * self + other * other) * (other + other)) / (self *
-//       self + other * other)) + other_tangent * (self / (self * self + other * other) * (other +
-//       other) / (self * self + other * other)))
+//   result: self == 0 && other == 0 ? 0 : other / (self * self + other * other) * self_tangent_t +
+//       self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * other_tangent_t) +
+//       self_t * ((self == 0 && other == 0 ? 0 : -(other / (self * self + other * other) * (self +
+//       self) / (self * self + other * other) * self_tangent)) + (self == 0 && other == 0 ? 0 :
+//       -((1 - self / (self * self + other * other) * (self + self)) / (self * self + other *
+//       other) * other_tangent))) + other_t * ((self == 0 && other == 0 ? 0 : (1 - other / (self *
+//       self + other * other) * (other + other)) / (self * self + other * other) * self_tangent) +
+//       (self == 0 && other == 0 ? 0 : self / (self * self + other * other) * (other + other) /
+//       (self * self + other * other) * other_tangent))
 OPLOOM_COLD Tensor atan2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
                                   const Tensor& other_tangent, const Tensor& self,
                                   const Tensor& other) {
@@ -522,25 +542,28 @@ OPLOOM_COLD Tensor atan2_jvp_dual(DispatchKeySet ks, const Tensor& self_tangent,
   const Tensor other_t = forward_ad::tangent_of(other);
   Tensor result_t;
   if (self_tangent_t.defined()) {
-    forward_ad::add_term(result_t, self_tangent_t * (other / ((self * self) + (other * other))));
+    const auto t7 = (other / ((self * self) + (other * other))) * self_tangent_t;
+    forward_ad::add_term(result_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, t7));
   }
   if (other_tangent_t.defined()) {
-    const auto t4 = other_tangent_t * (self / ((self * self) + (other * other)));
-    forward_ad::add_term(result_t, -t4);
+    const auto t7 = (self / ((self * self) + (other * other))) * other_tangent_t;
+    forward_ad::add_term(result_t, where(logical_and(eq(self, 0), eq(other, 0)), 0, -t7));
   }
   if (self_t.defined()) {
-    const auto t2 = (self * self) + (other * other);
-    const auto t4 = self + self;
-    const auto t14 =
-        (-(self_tangent * (((other / t2) * t4) / t2))) - (other_tangent * ((1 - ((self / t2) * t4)) / t2));
-    forward_ad::add_term(result_t, self_t * t14);
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    const auto t7 = self + self;
+    const auto t19 = where(t2, 0, -(((1 - ((self / t5) * t7)) / t5) * other_tangent));
+    const auto t20 = where(t2, 0, -((((other / t5) * t7) / t5) * self_tangent)) + t19;
+    forward_ad::add_term(result_t, self_t * t20);
   }
   if (other_t.defined()) {
-    const auto t2 = (self * self) + (other * other);
-    const auto t4 = other + other;
-    const auto t13 =
-        (self_tangent * ((1 - ((other / t2) * t4)) / t2)) + (other_tangent * (((self / t2) * t4) / t2));
-    forward_ad::add_term(result_t, other_t * t13);
+    const auto t2 = logical_and(eq(self, 0), eq(other, 0));
+    const auto t5 = (self * self) + (other * other);
+    const auto t7 = other + other;
+    const auto t12 = where(t2, 0, ((1 - ((other / t5) * t7)) / t5) * self_tangent);
+    const auto t18 = t12 + where(t2, 0, (((self / t5) * t7) / t5) * other_tangent);
+    forward_ad::add_term(result_t, other_t * t18);
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -1148,8 +1171,8 @@ std::tuple<Tensor, Tensor> atan2_backward(DispatchKeySet ks, const Tensor& grad_
   }
   auto grad_fn = make_node<Atan2BackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, other);
-  grad_fn->other_.save_input(other);
   grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
     grad_fn->grad_output_.save_input(grad_output);
   }
@@ -1176,8 +1199,8 @@ Tensor atan2_jvp(DispatchKeySet ks, const Tensor& self_tangent, const Tensor& ot
   }
   auto grad_fn = make_node<Atan2JvpBackward0>();
   collect_edges(*grad_fn, self_tangent, other_tangent, self, other);
-  grad_fn->other_.save_input(other);
   grad_fn->self_.save_input(self);
+  grad_fn->other_.save_input(other);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
     grad_fn->self_tangent_.save_input(self_tangent);
   }

@@ -37,49 +37,53 @@ struct Atan2Backward0 final : BuiltinNode {
 
 // atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
 //     Tensor)
-//   grad_output: grads[0] * (other / (self * self + other * other)) - grads[1] * (self / (self *
-//       self + other * other))
-//   self: -(grads[0] * grad_output * (other / (self * self + other * other) * (self + self) / (self
-//       * self + other * other))) - grads[1] * grad_output * ((1 - self / (self * self + other *
-//       other) * (self + self)) / (self * self + other * other))
-//   other: grads[0] * grad_output * ((1 - other / (self * self + other * other) * (other + other))
-//       / (self * self + other * other)) + grads[1] * grad_output * (self / (self * self + other *
-//       other) * (other + other) / (self * self + other * other))
+//   grad_output: (self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grads[0]) +
+//       (self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grads[1]))
+//   self: (self == 0 && other == 0 ? 0 : -(other / (self * self + other * other) * (self + self) /
+//       (self * self + other * other) * (grads[0] * grad_output))) + (self == 0 && other == 0 ? 0 :
+//       -((1 - self / (self * self + other * other) * (self + self)) / (self * self + other *
+//       other) * (grads[1] * grad_output)))
+//   other: (self == 0 && other == 0 ? 0 : (1 - other / (self * self + other * other) * (other +
+//       other)) / (self * self + other * other) * (grads[0] * grad_output)) + (self == 0 && other
+//       == 0 ? 0 : self / (self * self + other * other) * (other + other) / (self * self + other *
+//       other) * (grads[1] * grad_output))
 struct Atan2BackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Atan2BackwardBackward0"; }
   void release_variables() override {
-    other_.reset_data();
     self_.reset_data();
+    other_.reset_data();
     grad_output_.reset_data();
   }
 
-  SavedTensor other_;
   SavedTensor self_;
+  SavedTensor other_;
   SavedTensor grad_output_;
 };
 
 // atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor
-//   self_tangent: grad * (other / (self * self + other * other))
-//   other_tangent: -(grad * (self / (self * self + other * other)))
-//   self: grad * (-(self_tangent * (other / (self * self + other * other) * (self + self) / (self *
-//       self + other * other))) - other_tangent * ((1 - self / (self * self + other * other) *
-//       (self + self)) / (self * self + other * other)))
-//   other: grad * (self_tangent * ((1 - other / (self * self + other * other) * (other + other)) /
-//       (self * self + other * other)) + other_tangent * (self / (self * self + other * other) *
-//       (other + other) / (self * self + other * other)))
+//   self_tangent: self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grad
+//   other_tangent: self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grad)
+//   self: grad * ((self == 0 && other == 0 ? 0 : -(other / (self * self + other * other) * (self +
+//       self) / (self * self + other * other) * self_tangent)) + (self == 0 && other == 0 ? 0 :
+//       -((1 - self / (self * self + other * other) * (self + self)) / (self * self + other *
+//       other) * other_tangent)))
+//   other: grad * ((self == 0 && other == 0 ? 0 : (1 - other / (self * self + other * other) *
+//       (other + other)) / (self * self + other * other) * self_tangent) + (self == 0 && other == 0
+//       ? 0 : self / (self * self + other * other) * (other + other) / (self * self + other *
+//       other) * other_tangent))
 struct Atan2JvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Atan2JvpBackward0"; }
   void release_variables() override {
-    other_.reset_data();
     self_.reset_data();
+    other_.reset_data();
     self_tangent_.reset_data();
     other_tangent_.reset_data();
   }
 
-  SavedTensor other_;
   SavedTensor self_;
+  SavedTensor other_;
   SavedTensor self_tangent_;
   SavedTensor other_tangent_;
 };

@@ -42,6 +42,7 @@
 #include <generated/ops/div.h>
 #include <generated/ops/eq.h>
 #include <generated/ops/exp.h>
+#include <generated/ops/gt.h>
 #include <generated/ops/huber_loss.h>
 #include <generated/ops/le.h>
 #include <generated/ops/log.h>
@@ -182,9 +183,9 @@ variable_list BinaryCrossEntropyBackwardBackwardBackward0::apply(variable_list&&
     const auto t18 = (grad_output * t1) / t4;
     const auto t22 = ((grad_output - (t18 * t11)) / t4) * t11;
     const auto t30 = ((-(t22 + where(t6, -t18, where(t9, 0, (-2) * t18)))) - t22) / t4;
-    const auto t32 =
-        ((grad_0 * grad_output2) * ((1 - ((t1 / t4) * t11)) / t4)) + ((grad_1 * grad_output2) * t30);
-    grad_inputs[2] = t32 + ((grad_2 * grad_output2) * (((grad_output / t4) * t11) / t4));
+    const auto t15 = (grad_0 * grad_output2) * ((1 - ((t1 / t4) * t11)) / t4);
+    const auto t37 = (grad_2 * grad_output2) * (((grad_output / t4) * t11) / t4);
+    grad_inputs[2] = (t15 + ((grad_1 * grad_output2) * t30)) + t37;
   }
   if (task_should_compute_output(3)) {
     const Tensor grad_0 = defined_grad(grads, 0);
@@ -250,9 +251,9 @@ variable_list BinaryCrossEntropyBackwardJvpBackward0::apply(variable_list&& grad
     const auto t3 = self * t2;
     const auto t4 = maximum(t3, number(1e-12));
     const auto t7 = t2 - self;
-    const auto t12 =
-        ((grad_output * (self - target)) / t4) * where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
-    grad_inputs[1] = grad * ((grad_output - t12) / t4);
+    const auto t11 = where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
+    const auto t13 = grad_output - (((grad_output * (self - target)) / t4) * t11);
+    grad_inputs[1] = grad * (t13 / t4);
   }
   if (task_should_compute_output(2)) {
     const auto t4 = grad * (grad_output / maximum(self * (1 - self), number(1e-12)));
@@ -342,8 +343,12 @@ variable_list BinaryCrossEntropyWithLogitsBackward1::apply(variable_list&& grads
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
 //     bool[2] output_mask) -> (Tensor, Tensor)
-//   grad_output: grads[0] * (1 - target - sigmoid(-self)) - grads[1] * self
-//   self: grads[0] * grad_output * (sigmoid(-self) * (1 - sigmoid(-self))) - grads[1] * grad_output
+//   grad_output: grads[0] * ((self > 0 ? 1 - target : -target) + (self > 0 ? -sigmoid(self > 0 ?
+//       -self : self) : sigmoid(self > 0 ? -self : self))) - grads[1] * self
+//   self: grads[0] * grad_output * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) * (1
+//       - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self
+//       > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self :
+//       self))) - grads[1] * grad_output
 //   target: -(grads[0] * grad_output)
 variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(3);
@@ -354,13 +359,19 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list
     const Tensor target = target_.unpack(this);
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    grad_inputs[0] = (grad_0 * ((1 - target) - sigmoid(-self))) - (grad_1 * self);
+    const auto t0 = gt(self, 0);
+    const auto t6 = sigmoid(where(t0, -self, self));
+    const auto t10 = grad_0 * (where(t0, 1 - target, -target) + where(t0, -t6, t6));
+    grad_inputs[0] = t10 - (grad_1 * self);
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t2 = sigmoid(-self);
-    grad_inputs[1] = ((grad_0 * grad_output) * (t2 * (1 - t2))) - (grad_1 * grad_output);
+    const auto t1 = gt(self, 0);
+    const auto t4 = sigmoid(where(t1, -self, self));
+    const auto t6 = t4 * (1 - t4);
+    grad_inputs[1] =
+        ((grad_0 * grad_output) * where(t1, -where(t1, -t6, t6), t6)) - (grad_1 * grad_output);
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
@@ -371,9 +382,13 @@ variable_list BinaryCrossEntropyWithLogitsBackwardBackward0::apply(variable_list
 
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor
-//   self_tangent: grad * (1 - target - sigmoid(-self))
+//   self_tangent: grad * ((self > 0 ? 1 - target : -target) + (self > 0 ? -sigmoid(self > 0 ? -self
+//       : self) : sigmoid(self > 0 ? -self : self)))
 //   target_tangent: -(grad * self)
-//   self: grad * (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent)
+//   self: grad * (self_tangent * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) * (1 -
+//       sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self >
+//       0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self :
+//       self))) - target_tangent)
 //   target: -(grad * self_tangent)
 variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
@@ -383,15 +398,20 @@ variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& gr
   const Tensor self_tangent = self_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
     const Tensor target = target_.unpack(this);
-    grad_inputs[0] = grad * ((1 - target) - sigmoid(-self));
+    const auto t0 = gt(self, 0);
+    const auto t6 = sigmoid(where(t0, -self, self));
+    grad_inputs[0] = grad * (where(t0, 1 - target, -target) + where(t0, -t6, t6));
   }
   if (task_should_compute_output(1)) {
     grad_inputs[1] = -(grad * self);
   }
   if (task_should_compute_output(2)) {
     const Tensor target_tangent = target_tangent_.unpack(this);
-    const auto t1 = sigmoid(-self);
-    grad_inputs[2] = grad * ((self_tangent * (t1 * (1 - t1))) - target_tangent);
+    const auto t0 = gt(self, 0);
+    const auto t3 = sigmoid(where(t0, -self, self));
+    const auto t5 = t3 * (1 - t3);
+    const auto t11 = (self_tangent * where(t0, -where(t0, -t5, t5), t5)) - target_tangent;
+    grad_inputs[2] = grad * t11;
   }
   if (task_should_compute_output(3)) {
     grad_inputs[3] = -(grad * self_tangent);
@@ -401,110 +421,166 @@ variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& gr
 
 // _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   grad_output: grads[0] * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
-//       grads[1] * ((pos_weight - 1) * logaddexp(-self, 0) - self) + grads[2] * (target *
-//       logaddexp(-self, 0))
-//   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
-//       sigmoid(-self)))) + grads[1] * grad_output * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
-//       grads[2] * grad_output * (target * sigmoid(-self))
-//   target: grads[0] * grad_output * (-1 - (pos_weight - 1) * sigmoid(-self)) + grads[2] *
-//       grad_output * logaddexp(-self, 0)
-//   pos_weight: grads[1] * grad_output * logaddexp(-self, 0) - grads[0] * grad_output * (target *
-//       sigmoid(-self))
+//   grad_output: grads[0] * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1)
+//       * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self))) + grads[1] * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
+//       logaddexp(self > 0 ? -self : self, 0)) + grads[2] * ((self > 0 ? 0 : -(target * self)) +
+//       target * logaddexp(self > 0 ? -self : self, 0))
+//   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
+//       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
+//       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
+//       self) * (1 - sigmoid(self > 0 ? -self : self)))) + grads[1] * grad_output * ((self > 0 ? -1
+//       : -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
+//       sigmoid(self > 0 ? -self : self))) + grads[2] * grad_output * ((self > 0 ? 0 : -target) +
+//       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
+//   target: grads[0] * grad_output * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0
+//       ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[2] *
+//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
+//   pos_weight: grads[0] * grad_output * ((self > 0 ? 0 : -target) + target * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[1] *
+//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
 variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   if (!any_grad_defined(grads)) return grad_inputs;
+  const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   const Tensor pos_weight = pos_weight_.unpack(this);
-  const Tensor self = self_.unpack(this);
   const Tensor grad_output = grad_output_.unpack(this);
   if (task_should_compute_output(0)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const Tensor grad_2 = defined_grad(grads, 2);
-    const auto t1 = pos_weight - 1;
-    const auto t4 = -self;
-    const auto t8 = grad_0 * ((1 - target) - ((1 + (t1 * target)) * sigmoid(t4)));
-    const auto t9 = logaddexp(t4, number(0));
-    grad_inputs[0] = (t8 + (grad_1 * ((t1 * t9) - self))) + (grad_2 * (target * t9));
+    const auto t0 = gt(self, 0);
+    const auto t5 = pos_weight - 1;
+    const auto t8 = -self;
+    const auto t9 = where(t0, t8, self);
+    const auto t10 = sigmoid(t9);
+    const auto t4 = where(t0, 1 - target, (-pos_weight) * target);
+    const auto t15 = grad_0 * (t4 + ((1 + (t5 * target)) * where(t0, -t10, t10)));
+    const auto t19 = logaddexp(t9, number(0));
+    const auto t23 = t15 + (grad_1 * (where(t0, t8, -(pos_weight * self)) + (t5 * t19)));
+    grad_inputs[0] = t23 + (grad_2 * (where(t0, 0, -(target * self)) + (target * t19)));
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const Tensor grad_2 = defined_grad(grads, 2);
     const auto t1 = pos_weight - 1;
-    const auto t5 = sigmoid(-self);
-    const auto t9 = (grad_0 * grad_output) * ((1 + (t1 * target)) * (t5 * (1 - t5)));
-    grad_inputs[1] =
-        (t9 + ((grad_1 * grad_output) * ((-(t1 * t5)) - 1))) - ((grad_2 * grad_output) * (target * t5));
+    const auto t4 = gt(self, 0);
+    const auto t7 = sigmoid(where(t4, -self, self));
+    const auto t9 = t7 * (1 - t7);
+    const auto t15 =
+        (grad_0 * grad_output) * ((1 + (t1 * target)) * where(t4, -where(t4, -t9, t9), t9));
+    const auto t20 = where(t4, -t7, t7);
+    const auto t23 = (grad_1 * grad_output) * (where(t4, -1, -pos_weight) + (t1 * t20));
+    const auto t30 = (grad_2 * grad_output) * (where(t4, 0, -target) + (target * t20));
+    grad_inputs[1] = (t15 + t23) + t30;
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_2 = defined_grad(grads, 2);
-    const auto t2 = -self;
-    const auto t6 = (grad_0 * grad_output) * ((-1) - ((pos_weight - 1) * sigmoid(t2)));
-    grad_inputs[2] = t6 + ((grad_2 * grad_output) * logaddexp(t2, number(0)));
+    const auto t1 = gt(self, 0);
+    const auto t5 = -self;
+    const auto t6 = where(t1, t5, self);
+    const auto t7 = sigmoid(t6);
+    const auto t11 = where(t1, -1, -pos_weight) + ((pos_weight - 1) * where(t1, -t7, t7));
+    const auto t17 = (grad_2 * grad_output) * (where(t1, 0, t5) + logaddexp(t6, number(0)));
+    grad_inputs[2] = ((grad_0 * grad_output) * t11) + t17;
   }
   if (task_should_compute_output(3)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
-    const auto t1 = -self;
-    grad_inputs[3] =
-        ((grad_1 * grad_output) * logaddexp(t1, number(0))) - ((grad_0 * grad_output) * (target * sigmoid(t1)));
+    const auto t1 = gt(self, 0);
+    const auto t4 = -self;
+    const auto t5 = where(t1, t4, self);
+    const auto t6 = sigmoid(t5);
+    const auto t11 =
+        (grad_0 * grad_output) * (where(t1, 0, -target) + (target * where(t1, -t6, t6)));
+    const auto t16 = (grad_1 * grad_output) * (where(t1, 0, t4) + logaddexp(t5, number(0)));
+    grad_inputs[3] = t11 + t16;
   }
   return grad_inputs;
 }
 
 // _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-//   self_tangent: grad * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self))
-//   target_tangent: grad * ((pos_weight - 1) * logaddexp(-self, 0) - self)
-//   pos_weight_tangent: grad * (target * logaddexp(-self, 0))
-//   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
-//       sigmoid(-self)))) + target_tangent * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
-//       pos_weight_tangent * (target * sigmoid(-self)))
-//   target: grad * (self_tangent * (-1 - (pos_weight - 1) * sigmoid(-self)) + pos_weight_tangent *
-//       logaddexp(-self, 0))
-//   pos_weight: grad * (target_tangent * logaddexp(-self, 0) - self_tangent * (target *
-//       sigmoid(-self)))
+//   self_tangent: grad * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) *
+//       target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self)))
+//   target_tangent: grad * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
+//       logaddexp(self > 0 ? -self : self, 0))
+//   pos_weight_tangent: grad * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
+//       -self : self, 0))
+//   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
+//       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
+//       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
+//       self) * (1 - sigmoid(self > 0 ? -self : self)))) + target_tangent * ((self > 0 ? -1 :
+//       -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
+//       sigmoid(self > 0 ? -self : self))) + pos_weight_tangent * ((self > 0 ? 0 : -target) +
+//       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self))))
+//   target: grad * (self_tangent * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + pos_weight_tangent
+//       * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
+//   pos_weight: grad * (self_tangent * ((self > 0 ? 0 : -target) + target * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + target_tangent *
+//       ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
 variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(6);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
   const Tensor target = target_.unpack(this);
   const Tensor pos_weight = pos_weight_.unpack(this);
-  const Tensor self = self_.unpack(this);
   const Tensor self_tangent = self_tangent_.unpack(this);
   const Tensor target_tangent = target_tangent_.unpack(this);
   const Tensor pos_weight_tangent = pos_weight_tangent_.unpack(this);
   if (task_should_compute_output(0)) {
-    const auto t7 = (1 - target) - ((1 + ((pos_weight - 1) * target)) * sigmoid(-self));
-    grad_inputs[0] = grad * t7;
+    const auto t0 = gt(self, 0);
+    const auto t10 = sigmoid(where(t0, -self, self));
+    const auto t13 = (1 + ((pos_weight - 1) * target)) * where(t0, -t10, t10);
+    grad_inputs[0] = grad * (where(t0, 1 - target, (-pos_weight) * target) + t13);
   }
   if (task_should_compute_output(1)) {
-    grad_inputs[1] = grad * (((pos_weight - 1) * logaddexp(-self, number(0))) - self);
+    const auto t0 = gt(self, 0);
+    const auto t1 = -self;
+    const auto t8 = (pos_weight - 1) * logaddexp(where(t0, t1, self), number(0));
+    grad_inputs[1] = grad * (where(t0, t1, -(pos_weight * self)) + t8);
   }
   if (task_should_compute_output(2)) {
-    grad_inputs[2] = grad * (target * logaddexp(-self, number(0)));
+    const auto t0 = gt(self, 0);
+    const auto t8 =
+        where(t0, 0, -(target * self)) + (target * logaddexp(where(t0, -self, self), number(0)));
+    grad_inputs[2] = grad * t8;
   }
   if (task_should_compute_output(3)) {
     const auto t0 = pos_weight - 1;
-    const auto t4 = sigmoid(-self);
-    const auto t13 =
-        (self_tangent * ((1 + (t0 * target)) * (t4 * (1 - t4)))) + (target_tangent * ((-(t0 * t4)) - 1));
-    grad_inputs[3] = grad * (t13 - (pos_weight_tangent * (target * t4)));
+    const auto t3 = gt(self, 0);
+    const auto t6 = sigmoid(where(t3, -self, self));
+    const auto t8 = t6 * (1 - t6);
+    const auto t14 = self_tangent * ((1 + (t0 * target)) * where(t3, -where(t3, -t8, t8), t8));
+    const auto t18 = where(t3, -t6, t6);
+    const auto t22 = t14 + (target_tangent * (where(t3, -1, -pos_weight) + (t0 * t18)));
+    const auto t27 = pos_weight_tangent * (where(t3, 0, -target) + (target * t18));
+    grad_inputs[3] = grad * (t22 + t27);
   }
   if (task_should_compute_output(4)) {
-    const auto t1 = -self;
-    const auto t8 =
-        (self_tangent * ((-1) - ((pos_weight - 1) * sigmoid(t1)))) + (pos_weight_tangent * logaddexp(t1, number(0)));
-    grad_inputs[4] = grad * t8;
+    const auto t0 = gt(self, 0);
+    const auto t4 = -self;
+    const auto t5 = where(t0, t4, self);
+    const auto t6 = sigmoid(t5);
+    const auto t10 = where(t0, -1, -pos_weight) + ((pos_weight - 1) * where(t0, -t6, t6));
+    const auto t15 = pos_weight_tangent * (where(t0, 0, t4) + logaddexp(t5, number(0)));
+    grad_inputs[4] = grad * ((self_tangent * t10) + t15);
   }
   if (task_should_compute_output(5)) {
-    const auto t0 = -self;
-    const auto t6 =
-        (target_tangent * logaddexp(t0, number(0))) - (self_tangent * (target * sigmoid(t0)));
-    grad_inputs[5] = grad * t6;
+    const auto t0 = gt(self, 0);
+    const auto t3 = -self;
+    const auto t4 = where(t0, t3, self);
+    const auto t5 = sigmoid(t4);
+    const auto t10 = self_tangent * (where(t0, 0, -target) + (target * where(t0, -t5, t5)));
+    const auto t14 = target_tangent * (where(t0, 0, t3) + logaddexp(t4, number(0)));
+    grad_inputs[5] = grad * (t10 + t14);
   }
   return grad_inputs;
 }
@@ -731,8 +807,8 @@ variable_list KlDivLogTargetBackwardBackward0::apply(variable_list&& grads) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = exp(target);
-    grad_inputs[1] =
-        ((grad_0.conj() * grad_output) * ((-t2).conj())) + ((grad_1.conj() * grad_output) * t2.conj());
+    const auto t5 = (grad_0.conj() * grad_output) * ((-t2).conj());
+    grad_inputs[1] = t5 + ((grad_1.conj() * grad_output) * t2.conj());
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_1 = defined_grad(grads, 1);
@@ -963,22 +1039,22 @@ variable_list SmoothL1LossBackwardBackward0::apply(variable_list&& grads) {
     const auto t2 = lt(abs(t0), beta);
     const auto t3 = 0.5 * t0;
     const auto t6 = sign(t0);
-    grad_inputs[0] =
-        (grad_0 * where(t2, (t3 + t3) / beta, t6)) + (grad_1 * where(t2, (((-0.5) * t0) - t3) / beta, -t6));
+    const auto t14 = grad_1 * where(t2, (((-0.5) * t0) - t3) / beta, -t6);
+    grad_inputs[0] = (grad_0 * where(t2, (t3 + t3) / beta, t6)) + t14;
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = lt(abs(self - target), beta);
-    grad_inputs[1] =
-        where(t2, (grad_0 * grad_output) / beta, 0) + where(t2, ((-1.) / beta) * (grad_1 * grad_output), 0);
+    const auto t9 = where(t2, ((-1.) / beta) * (grad_1 * grad_output), 0);
+    grad_inputs[1] = where(t2, (grad_0 * grad_output) / beta, 0) + t9;
   }
   if (task_should_compute_output(2)) {
     const Tensor grad_0 = defined_grad(grads, 0);
     const Tensor grad_1 = defined_grad(grads, 1);
     const auto t2 = lt(abs(self - target), beta);
-    grad_inputs[2] =
-        where(t2, ((-1.) / beta) * (grad_0 * grad_output), 0) + where(t2, (grad_1 * grad_output) / beta, 0);
+    const auto t6 = where(t2, ((-1.) / beta) * (grad_0 * grad_output), 0);
+    grad_inputs[2] = t6 + where(t2, (grad_1 * grad_output) / beta, 0);
   }
   return grad_inputs;
 }
@@ -1172,9 +1248,9 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_backward_ba
       const auto t3 = self * t2;
       const auto t4 = maximum(t3, number(1e-12));
       const auto t7 = t2 - self;
-      const auto t12 =
-          ((grad_output * (self - target)) / t4) * where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
-      forward_ad::add_term(result1_t, grad_output2_t * ((grad_output - t12) / t4));
+      const auto t11 = where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
+      const auto t13 = grad_output - (((grad_output * (self - target)) / t4) * t11);
+      forward_ad::add_term(result1_t, grad_output2_t * (t13 / t4));
     }
     if (grad_output_t.defined()) {
       const auto t1 = 1 - self;
@@ -1289,9 +1365,9 @@ OPLOOM_COLD Tensor _binary_cross_entropy_backward_jvp_dual(DispatchKeySet ks,
     const auto t3 = self * t2;
     const auto t4 = maximum(t3, number(1e-12));
     const auto t7 = t2 - self;
-    const auto t12 =
-        ((grad_output * (self - target)) / t4) * where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
-    forward_ad::add_term(result_t, self_tangent_t * ((grad_output - t12) / t4));
+    const auto t11 = where(eq(t3, 1e-12), 0.5 * t7, where(lt(t3, 1e-12), 0, t7));
+    const auto t13 = grad_output - (((grad_output * (self - target)) / t4) * t11);
+    forward_ad::add_term(result_t, self_tangent_t * (t13 / t4));
   }
   if (target_tangent_t.defined()) {
     const auto t4 = target_tangent_t * (grad_output / maximum(self * (1 - self), number(1e-12)));
@@ -1459,8 +1535,12 @@ OPLOOM_COLD Tensor& _binary_cross_entropy_with_logits__pos_weight_dual(DispatchK
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
 //     bool[2] output_mask) -> (Tensor, Tensor)
-//   result0: grad_output_t * (1 - target - sigmoid(-self)) + grad_output * (sigmoid(-self) * (1 -
-//       sigmoid(-self)) * self_t) + -(grad_output * target_t)
+//   result0: grad_output_t * ((self > 0 ? 1 - target : -target) + (self > 0 ? -sigmoid(self > 0 ?
+//       -self : self) : sigmoid(self > 0 ? -self : self))) + grad_output * ((self > 0 ? -(self > 0
+//       ? -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) :
+//       sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self >
+//       0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) * self_t) + -(grad_output *
+//       target_t)
 //   result1: -(grad_output_t * self) + -(grad_output * self_t)
 OPLOOM_COLD std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
@@ -1475,11 +1555,16 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backwar
   if (result0.defined()) {
     Tensor result0_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result0_t, grad_output_t * ((1 - target) - sigmoid(-self)));
+      const auto t0 = gt(self, 0);
+      const auto t6 = sigmoid(where(t0, -self, self));
+      forward_ad::add_term(result0_t,
+          grad_output_t * (where(t0, 1 - target, -target) + where(t0, -t6, t6)));
     }
     if (self_t.defined()) {
-      const auto t1 = sigmoid(-self);
-      forward_ad::add_term(result0_t, grad_output * ((t1 * (1 - t1)) * self_t));
+      const auto t0 = gt(self, 0);
+      const auto t3 = sigmoid(where(t0, -self, self));
+      const auto t5 = t3 * (1 - t3);
+      forward_ad::add_term(result0_t, grad_output * (where(t0, -where(t0, -t5, t5), t5) * self_t));
     }
     if (target_t.defined()) {
       forward_ad::add_term(result0_t, -(grad_output * target_t));
@@ -1501,9 +1586,12 @@ OPLOOM_COLD std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backwar
 
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor
-//   result: self_tangent_t * (1 - target - sigmoid(-self)) + -(target_tangent_t * self) + self_t *
-//       (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent) + -(target_t *
-//       self_tangent)
+//   result: self_tangent_t * ((self > 0 ? 1 - target : -target) + (self > 0 ? -sigmoid(self > 0 ?
+//       -self : self) : sigmoid(self > 0 ? -self : self))) + -(target_tangent_t * self) + self_t *
+//       (self_tangent * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) * (1 -
+//       sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self >
+//       0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self :
+//       self))) - target_tangent) + -(target_t * self_tangent)
 OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
                                                               const Tensor& self_tangent,
                                                               const Tensor& target_tangent,
@@ -1518,14 +1606,20 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
   const Tensor target_t = forward_ad::tangent_of(target);
   Tensor result_t;
   if (self_tangent_t.defined()) {
-    forward_ad::add_term(result_t, self_tangent_t * ((1 - target) - sigmoid(-self)));
+    const auto t0 = gt(self, 0);
+    const auto t6 = sigmoid(where(t0, -self, self));
+    forward_ad::add_term(result_t,
+        self_tangent_t * (where(t0, 1 - target, -target) + where(t0, -t6, t6)));
   }
   if (target_tangent_t.defined()) {
     forward_ad::add_term(result_t, -(target_tangent_t * self));
   }
   if (self_t.defined()) {
-    const auto t1 = sigmoid(-self);
-    forward_ad::add_term(result_t, self_t * ((self_tangent * (t1 * (1 - t1))) - target_tangent));
+    const auto t0 = gt(self, 0);
+    const auto t3 = sigmoid(where(t0, -self, self));
+    const auto t5 = t3 * (1 - t3);
+    const auto t11 = (self_tangent * where(t0, -where(t0, -t5, t5), t5)) - target_tangent;
+    forward_ad::add_term(result_t, self_t * t11);
   }
   if (target_t.defined()) {
     forward_ad::add_term(result_t, -(target_t * self_tangent));
@@ -1536,15 +1630,25 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
 
 // _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   result0: grad_output_t * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
-//       grad_output * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 - sigmoid(-self))) *
-//       self_t) + grad_output * ((-1 - (pos_weight - 1) * sigmoid(-self)) * target_t) +
-//       -(grad_output * (target * sigmoid(-self) * pos_weight_t))
-//   result1: grad_output_t * ((pos_weight - 1) * logaddexp(-self, 0) - self) + grad_output *
-//       ((-((pos_weight - 1) * sigmoid(-self)) - 1) * self_t) + grad_output * (logaddexp(-self, 0)
+//   result0: grad_output_t * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight -
+//       1) * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self))) + grad_output * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
+//       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
+//       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
+//       self) * (1 - sigmoid(self > 0 ? -self : self))) * self_t) + grad_output * (((self > 0 ? -1
+//       : -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
+//       sigmoid(self > 0 ? -self : self))) * target_t) + grad_output * (((self > 0 ? 0 : -target) +
+//       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
 //       * pos_weight_t)
-//   result2: grad_output_t * (target * logaddexp(-self, 0)) + -(grad_output * (target *
-//       sigmoid(-self) * self_t)) + grad_output * (logaddexp(-self, 0) * target_t)
+//   result1: grad_output_t * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
+//       logaddexp(self > 0 ? -self : self, 0)) + grad_output * (((self > 0 ? -1 : -pos_weight) +
+//       (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self
+//       : self))) * self_t) + grad_output * (((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self :
+//       self, 0)) * pos_weight_t)
+//   result2: grad_output_t * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
+//       -self : self, 0)) + grad_output * (((self > 0 ? 0 : -target) + target * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) * self_t) +
+//       grad_output * (((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)) * target_t)
 OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     const Tensor& pos_weight, std::array<bool, 3> output_mask) {
@@ -1558,48 +1662,74 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
   if (result0.defined()) {
     Tensor result0_t;
     if (grad_output_t.defined()) {
-      const auto t7 = (1 - target) - ((1 + ((pos_weight - 1) * target)) * sigmoid(-self));
-      forward_ad::add_term(result0_t, grad_output_t * t7);
+      const auto t0 = gt(self, 0);
+      const auto t10 = sigmoid(where(t0, -self, self));
+      const auto t13 = (1 + ((pos_weight - 1) * target)) * where(t0, -t10, t10);
+      forward_ad::add_term(result0_t,
+          grad_output_t * (where(t0, 1 - target, (-pos_weight) * target) + t13));
     }
     if (self_t.defined()) {
-      const auto t4 = sigmoid(-self);
-      const auto t8 = ((1 + ((pos_weight - 1) * target)) * (t4 * (1 - t4))) * self_t;
-      forward_ad::add_term(result0_t, grad_output * t8);
+      const auto t3 = gt(self, 0);
+      const auto t6 = sigmoid(where(t3, -self, self));
+      const auto t8 = t6 * (1 - t6);
+      const auto t13 = (1 + ((pos_weight - 1) * target)) * where(t3, -where(t3, -t8, t8), t8);
+      forward_ad::add_term(result0_t, grad_output * (t13 * self_t));
     }
     if (target_t.defined()) {
-      forward_ad::add_term(result0_t,
-          grad_output * (((-1) - ((pos_weight - 1) * sigmoid(-self))) * target_t));
+      const auto t0 = gt(self, 0);
+      const auto t6 = sigmoid(where(t0, -self, self));
+      const auto t10 = where(t0, -1, -pos_weight) + ((pos_weight - 1) * where(t0, -t6, t6));
+      forward_ad::add_term(result0_t, grad_output * (t10 * target_t));
     }
     if (pos_weight_t.defined()) {
-      forward_ad::add_term(result0_t, -(grad_output * ((target * sigmoid(-self)) * pos_weight_t)));
+      const auto t0 = gt(self, 0);
+      const auto t5 = sigmoid(where(t0, -self, self));
+      const auto t10 = (where(t0, 0, -target) + (target * where(t0, -t5, t5))) * pos_weight_t;
+      forward_ad::add_term(result0_t, grad_output * t10);
     }
     forward_ad::set_tangent(result0, std::move(result0_t));
   }
   if (result1.defined()) {
     Tensor result1_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result1_t,
-          grad_output_t * (((pos_weight - 1) * logaddexp(-self, number(0))) - self));
+      const auto t0 = gt(self, 0);
+      const auto t1 = -self;
+      const auto t8 = (pos_weight - 1) * logaddexp(where(t0, t1, self), number(0));
+      forward_ad::add_term(result1_t, grad_output_t * (where(t0, t1, -(pos_weight * self)) + t8));
     }
     if (self_t.defined()) {
-      forward_ad::add_term(result1_t,
-          grad_output * (((-((pos_weight - 1) * sigmoid(-self))) - 1) * self_t));
+      const auto t0 = gt(self, 0);
+      const auto t6 = sigmoid(where(t0, -self, self));
+      const auto t10 = where(t0, -1, -pos_weight) + ((pos_weight - 1) * where(t0, -t6, t6));
+      forward_ad::add_term(result1_t, grad_output * (t10 * self_t));
     }
     if (pos_weight_t.defined()) {
-      forward_ad::add_term(result1_t, grad_output * (logaddexp(-self, number(0)) * pos_weight_t));
+      const auto t0 = gt(self, 0);
+      const auto t1 = -self;
+      const auto t5 = where(t0, 0, t1) + logaddexp(where(t0, t1, self), number(0));
+      forward_ad::add_term(result1_t, grad_output * (t5 * pos_weight_t));
     }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
   if (result2.defined()) {
     Tensor result2_t;
     if (grad_output_t.defined()) {
-      forward_ad::add_term(result2_t, grad_output_t * (target * logaddexp(-self, number(0))));
+      const auto t0 = gt(self, 0);
+      const auto t8 =
+          where(t0, 0, -(target * self)) + (target * logaddexp(where(t0, -self, self), number(0)));
+      forward_ad::add_term(result2_t, grad_output_t * t8);
     }
     if (self_t.defined()) {
-      forward_ad::add_term(result2_t, -(grad_output * ((target * sigmoid(-self)) * self_t)));
+      const auto t0 = gt(self, 0);
+      const auto t5 = sigmoid(where(t0, -self, self));
+      const auto t10 = (where(t0, 0, -target) + (target * where(t0, -t5, t5))) * self_t;
+      forward_ad::add_term(result2_t, grad_output * t10);
     }
     if (target_t.defined()) {
-      forward_ad::add_term(result2_t, grad_output * (logaddexp(-self, number(0)) * target_t));
+      const auto t0 = gt(self, 0);
+      const auto t1 = -self;
+      const auto t5 = where(t0, 0, t1) + logaddexp(where(t0, t1, self), number(0));
+      forward_ad::add_term(result2_t, grad_output * (t5 * target_t));
     }
     forward_ad::set_tangent(result2, std::move(result2_t));
   }
@@ -1608,14 +1738,24 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
 
 // _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-//   result: self_tangent_t * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
-//       target_tangent_t * ((pos_weight - 1) * logaddexp(-self, 0) - self) + pos_weight_tangent_t *
-//       (target * logaddexp(-self, 0)) + self_t * (self_tangent * ((1 + (pos_weight - 1) * target)
-//       * (sigmoid(-self) * (1 - sigmoid(-self)))) + target_tangent * (-((pos_weight - 1) *
-//       sigmoid(-self)) - 1) - pos_weight_tangent * (target * sigmoid(-self))) + target_t *
-//       (self_tangent * (-1 - (pos_weight - 1) * sigmoid(-self)) + pos_weight_tangent *
-//       logaddexp(-self, 0)) + pos_weight_t * (target_tangent * logaddexp(-self, 0) - self_tangent
-//       * (target * sigmoid(-self)))
+//   result: self_tangent_t * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight -
+//       1) * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self))) + target_tangent_t * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1)
+//       * logaddexp(self > 0 ? -self : self, 0)) + pos_weight_tangent_t * ((self > 0 ? 0 : -(target
+//       * self)) + target * logaddexp(self > 0 ? -self : self, 0)) + self_t * (self_tangent * ((1 +
+//       (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) *
+//       (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 -
+//       sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self >
+//       0 ? -self : self)))) + target_tangent * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) *
+//       (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) +
+//       pos_weight_tangent * ((self > 0 ? 0 : -target) + target * (self > 0 ? -sigmoid(self > 0 ?
+//       -self : self) : sigmoid(self > 0 ? -self : self)))) + target_t * (self_tangent * ((self > 0
+//       ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
+//       sigmoid(self > 0 ? -self : self))) + pos_weight_tangent * ((self > 0 ? 0 : -self) +
+//       logaddexp(self > 0 ? -self : self, 0))) + pos_weight_t * (self_tangent * ((self > 0 ? 0 :
+//       -target) + target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ?
+//       -self : self))) + target_tangent * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self :
+//       self, 0)))
 OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
     DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
     const Tensor& pos_weight_tangent, const Tensor& self, const Tensor& target,
@@ -1633,34 +1773,52 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
   const Tensor pos_weight_t = forward_ad::tangent_of(pos_weight);
   Tensor result_t;
   if (self_tangent_t.defined()) {
-    const auto t7 = (1 - target) - ((1 + ((pos_weight - 1) * target)) * sigmoid(-self));
-    forward_ad::add_term(result_t, self_tangent_t * t7);
+    const auto t0 = gt(self, 0);
+    const auto t10 = sigmoid(where(t0, -self, self));
+    const auto t13 = (1 + ((pos_weight - 1) * target)) * where(t0, -t10, t10);
+    forward_ad::add_term(result_t,
+        self_tangent_t * (where(t0, 1 - target, (-pos_weight) * target) + t13));
   }
   if (target_tangent_t.defined()) {
-    forward_ad::add_term(result_t,
-        target_tangent_t * (((pos_weight - 1) * logaddexp(-self, number(0))) - self));
+    const auto t0 = gt(self, 0);
+    const auto t1 = -self;
+    const auto t8 = (pos_weight - 1) * logaddexp(where(t0, t1, self), number(0));
+    forward_ad::add_term(result_t, target_tangent_t * (where(t0, t1, -(pos_weight * self)) + t8));
   }
   if (pos_weight_tangent_t.defined()) {
-    forward_ad::add_term(result_t, pos_weight_tangent_t * (target * logaddexp(-self, number(0))));
+    const auto t0 = gt(self, 0);
+    const auto t8 =
+        where(t0, 0, -(target * self)) + (target * logaddexp(where(t0, -self, self), number(0)));
+    forward_ad::add_term(result_t, pos_weight_tangent_t * t8);
   }
   if (self_t.defined()) {
     const auto t0 = pos_weight - 1;
-    const auto t4 = sigmoid(-self);
-    const auto t13 =
-        (self_tangent * ((1 + (t0 * target)) * (t4 * (1 - t4)))) + (target_tangent * ((-(t0 * t4)) - 1));
-    forward_ad::add_term(result_t, self_t * (t13 - (pos_weight_tangent * (target * t4))));
+    const auto t3 = gt(self, 0);
+    const auto t6 = sigmoid(where(t3, -self, self));
+    const auto t8 = t6 * (1 - t6);
+    const auto t14 = self_tangent * ((1 + (t0 * target)) * where(t3, -where(t3, -t8, t8), t8));
+    const auto t18 = where(t3, -t6, t6);
+    const auto t22 = t14 + (target_tangent * (where(t3, -1, -pos_weight) + (t0 * t18)));
+    const auto t27 = pos_weight_tangent * (where(t3, 0, -target) + (target * t18));
+    forward_ad::add_term(result_t, self_t * (t22 + t27));
   }
   if (target_t.defined()) {
-    const auto t1 = -self;
-    const auto t8 =
-        (self_tangent * ((-1) - ((pos_weight - 1) * sigmoid(t1)))) + (pos_weight_tangent * logaddexp(t1, number(0)));
-    forward_ad::add_term(result_t, target_t * t8);
+    const auto t0 = gt(self, 0);
+    const auto t4 = -self;
+    const auto t5 = where(t0, t4, self);
+    const auto t6 = sigmoid(t5);
+    const auto t10 = where(t0, -1, -pos_weight) + ((pos_weight - 1) * where(t0, -t6, t6));
+    const auto t15 = pos_weight_tangent * (where(t0, 0, t4) + logaddexp(t5, number(0)));
+    forward_ad::add_term(result_t, target_t * ((self_tangent * t10) + t15));
   }
   if (pos_weight_t.defined()) {
-    const auto t0 = -self;
-    const auto t6 =
-        (target_tangent * logaddexp(t0, number(0))) - (self_tangent * (target * sigmoid(t0)));
-    forward_ad::add_term(result_t, pos_weight_t * t6);
+    const auto t0 = gt(self, 0);
+    const auto t3 = -self;
+    const auto t4 = where(t0, t3, self);
+    const auto t5 = sigmoid(t4);
+    const auto t10 = self_tangent * (where(t0, 0, -target) + (target * where(t0, -t5, t5)));
+    const auto t14 = target_tangent * (where(t0, 0, t3) + logaddexp(t4, number(0)));
+    forward_ad::add_term(result_t, pos_weight_t * (t10 + t14));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -2774,10 +2932,10 @@ std::tuple<Tensor, Tensor> _binary_cross_entropy_with_logits_backward(
   }
   auto grad_fn = make_node<BinaryCrossEntropyWithLogitsBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1)) {
     grad_fn->self_.save_input(self);
   }
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
     grad_fn->grad_output_.save_input(grad_output);
   }
@@ -2809,10 +2967,10 @@ Tensor _binary_cross_entropy_with_logits_jvp(DispatchKeySet ks, const Tensor& se
   }
   auto grad_fn = make_node<BinaryCrossEntropyWithLogitsJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, self, target);
-  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
     grad_fn->self_.save_input(self);
   }
+  if (grad_fn->should_compute_output(0)) grad_fn->target_.save_input(target);
   if (grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
     grad_fn->self_tangent_.save_input(self_tangent);
   }
@@ -2843,13 +3001,13 @@ std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_
   }
   auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0>();
   collect_edges(*grad_fn, grad_output, self, target, pos_weight);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3)) {
     grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
     grad_fn->pos_weight_.save_input(pos_weight);
   }
-  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
     grad_fn->grad_output_.save_input(grad_output);
   }
@@ -2888,13 +3046,13 @@ Tensor _binary_cross_entropy_with_logits_pos_weight_jvp(DispatchKeySet ks,
   auto grad_fn = make_node<BinaryCrossEntropyWithLogitsPosWeightJvpBackward0>();
   collect_edges(*grad_fn, self_tangent, target_tangent, pos_weight_tangent, self, target,
                 pos_weight);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(5)) {
     grad_fn->target_.save_input(target);
   }
   if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
     grad_fn->pos_weight_.save_input(pos_weight);
   }
-  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4) || grad_fn->should_compute_output(5)) {
     grad_fn->self_tangent_.save_input(self_tangent);
   }

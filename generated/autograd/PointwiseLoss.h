@@ -173,100 +173,127 @@ struct BinaryCrossEntropyWithLogitsBackward1 final : BuiltinNode {
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
 //     bool[2] output_mask) -> (Tensor, Tensor)
-//   grad_output: grads[0] * (1 - target - sigmoid(-self)) - grads[1] * self
-//   self: grads[0] * grad_output * (sigmoid(-self) * (1 - sigmoid(-self))) - grads[1] * grad_output
+//   grad_output: grads[0] * ((self > 0 ? 1 - target : -target) + (self > 0 ? -sigmoid(self > 0 ?
+//       -self : self) : sigmoid(self > 0 ? -self : self))) - grads[1] * self
+//   self: grads[0] * grad_output * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) * (1
+//       - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self
+//       > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self :
+//       self))) - grads[1] * grad_output
 //   target: -(grads[0] * grad_output)
 struct BinaryCrossEntropyWithLogitsBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsBackwardBackward0"; }
   void release_variables() override {
-    target_.reset_data();
     self_.reset_data();
+    target_.reset_data();
     grad_output_.reset_data();
   }
 
-  SavedTensor target_;
   SavedTensor self_;
+  SavedTensor target_;
   SavedTensor grad_output_;
 };
 
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
 //     Tensor target) -> Tensor
-//   self_tangent: grad * (1 - target - sigmoid(-self))
+//   self_tangent: grad * ((self > 0 ? 1 - target : -target) + (self > 0 ? -sigmoid(self > 0 ? -self
+//       : self) : sigmoid(self > 0 ? -self : self)))
 //   target_tangent: -(grad * self)
-//   self: grad * (self_tangent * (sigmoid(-self) * (1 - sigmoid(-self))) - target_tangent)
+//   self: grad * (self_tangent * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) * (1 -
+//       sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self >
+//       0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self :
+//       self))) - target_tangent)
 //   target: -(grad * self_tangent)
 struct BinaryCrossEntropyWithLogitsJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsJvpBackward0"; }
   void release_variables() override {
-    target_.reset_data();
     self_.reset_data();
+    target_.reset_data();
     self_tangent_.reset_data();
     target_tangent_.reset_data();
   }
 
-  SavedTensor target_;
   SavedTensor self_;
+  SavedTensor target_;
   SavedTensor self_tangent_;
   SavedTensor target_tangent_;
 };
 
 // _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor)
-//   grad_output: grads[0] * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
-//       grads[1] * ((pos_weight - 1) * logaddexp(-self, 0) - self) + grads[2] * (target *
-//       logaddexp(-self, 0))
-//   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
-//       sigmoid(-self)))) + grads[1] * grad_output * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
-//       grads[2] * grad_output * (target * sigmoid(-self))
-//   target: grads[0] * grad_output * (-1 - (pos_weight - 1) * sigmoid(-self)) + grads[2] *
-//       grad_output * logaddexp(-self, 0)
-//   pos_weight: grads[1] * grad_output * logaddexp(-self, 0) - grads[0] * grad_output * (target *
-//       sigmoid(-self))
+//   grad_output: grads[0] * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1)
+//       * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self))) + grads[1] * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
+//       logaddexp(self > 0 ? -self : self, 0)) + grads[2] * ((self > 0 ? 0 : -(target * self)) +
+//       target * logaddexp(self > 0 ? -self : self, 0))
+//   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
+//       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
+//       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
+//       self) * (1 - sigmoid(self > 0 ? -self : self)))) + grads[1] * grad_output * ((self > 0 ? -1
+//       : -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
+//       sigmoid(self > 0 ? -self : self))) + grads[2] * grad_output * ((self > 0 ? 0 : -target) +
+//       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
+//   target: grads[0] * grad_output * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0
+//       ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[2] *
+//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
+//   pos_weight: grads[0] * grad_output * ((self > 0 ? 0 : -target) + target * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[1] *
+//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
 struct BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0"; }
   void release_variables() override {
+    self_.reset_data();
     target_.reset_data();
     pos_weight_.reset_data();
-    self_.reset_data();
     grad_output_.reset_data();
   }
 
+  SavedTensor self_;
   SavedTensor target_;
   SavedTensor pos_weight_;
-  SavedTensor self_;
   SavedTensor grad_output_;
 };
 
 // _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor
-//   self_tangent: grad * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self))
-//   target_tangent: grad * ((pos_weight - 1) * logaddexp(-self, 0) - self)
-//   pos_weight_tangent: grad * (target * logaddexp(-self, 0))
-//   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (sigmoid(-self) * (1 -
-//       sigmoid(-self)))) + target_tangent * (-((pos_weight - 1) * sigmoid(-self)) - 1) -
-//       pos_weight_tangent * (target * sigmoid(-self)))
-//   target: grad * (self_tangent * (-1 - (pos_weight - 1) * sigmoid(-self)) + pos_weight_tangent *
-//       logaddexp(-self, 0))
-//   pos_weight: grad * (target_tangent * logaddexp(-self, 0) - self_tangent * (target *
-//       sigmoid(-self)))
+//   self_tangent: grad * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) *
+//       target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self)))
+//   target_tangent: grad * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
+//       logaddexp(self > 0 ? -self : self, 0))
+//   pos_weight_tangent: grad * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
+//       -self : self, 0))
+//   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
+//       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
+//       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
+//       self) * (1 - sigmoid(self > 0 ? -self : self)))) + target_tangent * ((self > 0 ? -1 :
+//       -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
+//       sigmoid(self > 0 ? -self : self))) + pos_weight_tangent * ((self > 0 ? 0 : -target) +
+//       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
+//       self))))
+//   target: grad * (self_tangent * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + pos_weight_tangent
+//       * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
+//   pos_weight: grad * (self_tangent * ((self > 0 ? 0 : -target) + target * (self > 0 ?
+//       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + target_tangent *
+//       ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
 struct BinaryCrossEntropyWithLogitsPosWeightJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsPosWeightJvpBackward0"; }
   void release_variables() override {
+    self_.reset_data();
     target_.reset_data();
     pos_weight_.reset_data();
-    self_.reset_data();
     self_tangent_.reset_data();
     target_tangent_.reset_data();
     pos_weight_tangent_.reset_data();
   }
 
+  SavedTensor self_;
   SavedTensor target_;
   SavedTensor pos_weight_;
-  SavedTensor self_;
   SavedTensor self_tangent_;
   SavedTensor target_tangent_;
   SavedTensor pos_weight_tangent_;

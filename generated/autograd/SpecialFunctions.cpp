@@ -397,9 +397,9 @@ variable_list SincBackwardBackward0::apply(variable_list&& grads) {
     const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / (3.99168e+07))) - (t4 * t7)));
     const auto t26 = (t4 * (0.16666666666666666 - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
     const auto t29 = 3.141592653589793 * where(t1, 1, self);
-    const auto t37 =
-        where(t1, 0, 3.141592653589793 * cos(t29)) - where(t1, 0, 3.141592653589793 * (sin(t29) / t29));
-    grad_inputs[0] = grad * where(t1, -t26, t37 / t29);
+    const auto t36 = where(t1, 0, 3.141592653589793 * (sin(t29) / t29));
+    const auto t39 = where(t1, -t26, (where(t1, 0, 3.141592653589793 * cos(t29)) - t36) / t29);
+    grad_inputs[0] = grad * t39;
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
@@ -940,9 +940,9 @@ OPLOOM_COLD Tensor _sinc_backward_dual(DispatchKeySet ks, const Tensor& grad_out
     const auto t21 = (t4 * t9) + (t5 * ((t5 * (t4 / (3.99168e+07))) - (t4 * t7)));
     const auto t26 = (t4 * (0.16666666666666666 - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
     const auto t29 = 3.141592653589793 * where(t1, 1, self);
-    const auto t37 =
-        where(t1, 0, 3.141592653589793 * cos(t29)) - where(t1, 0, 3.141592653589793 * (sin(t29) / t29));
-    forward_ad::add_term(result_t, grad_output_t * where(t1, -t26, t37 / t29));
+    const auto t36 = where(t1, 0, 3.141592653589793 * (sin(t29) / t29));
+    const auto t39 = where(t1, -t26, (where(t1, 0, 3.141592653589793 * cos(t29)) - t36) / t29);
+    forward_ad::add_term(result_t, grad_output_t * t39);
   }
   if (self_t.defined()) {
     const auto t1 = lt(abs(self), 0.05);

@@ -224,29 +224,29 @@ variable_list ExpBackwardBackward0::apply(variable_list&& grads) {
 }
 
 // expm1(Tensor self) -> Tensor
-//   self: expm1_backward(grad, result)
+//   self: expm1_backward(grad, self)
 variable_list Expm1Backward0::apply(variable_list&& grads) {
   variable_list grad_inputs(1);
   if (!grads[0].defined()) return grad_inputs;
-  const Tensor result = result_.unpack(this);
-  grad_inputs[0] = expm1_backward(SpareGradient(grads[0]), result);
+  const Tensor self = self_.unpack(this);
+  grad_inputs[0] = expm1_backward(SpareGradient(grads[0]), self);
   return grad_inputs;
 }
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
-//   grad_output: grad * (output + 1)
-//   output: conj(grad) * grad_output
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * exp(self)
+//   self: conj(grad) * grad_output * conj(exp(self))
 variable_list Expm1BackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
-    const Tensor output = output_.unpack(this);
-    grad_inputs[0] = grad * (output + 1);
+    grad_inputs[0] = grad * exp(self);
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
-    grad_inputs[1] = grad.conj() * grad_output;
+    grad_inputs[1] = (grad.conj() * grad_output) * (exp(self).conj());
   }
   return grad_inputs;
 }
@@ -1000,41 +1000,41 @@ OPLOOM_COLD Tensor exp_backward_dual(DispatchKeySet ks, const Tensor& grad_outpu
 }
 
 // expm1(Tensor self) -> Tensor
-//   result: expm1_backward(self_t.conj(), result).conj()
+//   result: expm1_backward(self_t.conj(), self).conj()
 OPLOOM_COLD Tensor expm1_dual(DispatchKeySet ks, const Tensor& self) {
   const forward_ad::Pause pause;
   auto result = kernels::expm1(ks, self);
   const Tensor self_t = forward_ad::tangent_of(self);
-  Tensor result_t = expm1_backward(self_t.conj(), result).conj();
+  Tensor result_t = expm1_backward(self_t.conj(), self).conj();
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
 }
 
 // expm1_(Tensor(a!) self) -> Tensor(a!)
-//   result: expm1_backward(self_t.conj(), result).conj()
+//   result: expm1_backward(self_t.conj(), self).conj()
 OPLOOM_COLD Tensor& expm1__dual(DispatchKeySet ks, Tensor& self) {
   const forward_ad::Pause pause;
   const Tensor self_t = forward_ad::tangent_of(self);
-  kernels::expm1_(ks, self);
   Tensor result_t = expm1_backward(self_t.conj(), self).conj();
+  kernels::expm1_(ks, self);
   forward_ad::update_tangent(self, result_t);
   return self;
 }
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
-//   result: grad_output_t * conj(output + 1) + grad_output * conj(output_t)
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
+//   result: grad_output_t * conj(exp(self)) + grad_output * conj(exp(self) * self_t)
 OPLOOM_COLD Tensor expm1_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
-                                       const Tensor& output) {
+                                       const Tensor& self) {
   const forward_ad::Pause pause;
-  auto result = kernels::expm1_backward(ks, grad_output, output);
+  auto result = kernels::expm1_backward(ks, grad_output, self);
   const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
-  const Tensor output_t = forward_ad::tangent_of(output);
+  const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t;
   if (grad_output_t.defined()) {
-    forward_ad::add_term(result_t, grad_output_t * ((output + 1).conj()));
+    forward_ad::add_term(result_t, grad_output_t * (exp(self).conj()));
   }
-  if (output_t.defined()) {
-    forward_ad::add_term(result_t, grad_output * output_t.conj());
+  if (self_t.defined()) {
+    forward_ad::add_term(result_t, grad_output * ((exp(self) * self_t).conj()));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;
@@ -2376,11 +2376,11 @@ Tensor expm1(DispatchKeySet ks, const Tensor& self) {
   }
   auto grad_fn = make_node<Expm1Backward0>();
   collect_edges(*grad_fn, self);
+  grad_fn->self_.save_input(self);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
     return _ops::expm1::table(ks & c10::after_autograd_keyset, self);
   }();
-  grad_fn->result_.save_output(result, 0);
   set_history(result, std::move(grad_fn));
   return result;
 }
@@ -2396,6 +2396,7 @@ Tensor& expm1_(DispatchKeySet ks, Tensor& self) {
   if (requires_grad) {
     grad_fn = make_node<Expm1Backward0>();
     collect_edges(*grad_fn, self);
+    grad_fn->self_ = save_copy(self);
   }
   {
     AutoDispatchBelowAutograd guard;
@@ -2403,8 +2404,7 @@ Tensor& expm1_(DispatchKeySet ks, Tensor& self) {
   }
   increment_version(self);
   if (grad_fn) {
-    rebase_history(self, grad_fn);
-    grad_fn->result_ = SavedTensor(self, true, get_view_meta(self) != nullptr);
+    rebase_history(self, std::move(grad_fn));
   }
   return self;
 }
@@ -2420,22 +2420,22 @@ Tensor& expm1_out(DispatchKeySet ks, const Tensor& self, Tensor& out) {
   return out;
 }
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
-Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output) {
-  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, output)) {
-    return expm1_backward_dual(ks, grad_output, output);
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self)) {
+    return expm1_backward_dual(ks, grad_output, self);
   }
-  if (!compute_requires_grad(grad_output, output)) {
+  if (!compute_requires_grad(grad_output, self)) {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }
   auto grad_fn = make_node<Expm1BackwardBackward0>();
-  collect_edges(*grad_fn, grad_output, output);
-  if (grad_fn->should_compute_output(0)) grad_fn->output_.save_input(output);
+  collect_edges(*grad_fn, grad_output, self);
+  grad_fn->self_.save_input(self);
   if (grad_fn->should_compute_output(1)) grad_fn->grad_output_.save_input(grad_output);
   Tensor result = [&] {
     AutoDispatchBelowAutograd guard;
-    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, output);
+    return _ops::expm1_backward::table(ks & c10::after_autograd_keyset, grad_output, self);
   }();
   set_history(result, std::move(grad_fn));
   return result;

@@ -134,27 +134,27 @@ struct ExpBackwardBackward0 final : BuiltinNode {
 };
 
 // expm1(Tensor self) -> Tensor
-//   self: expm1_backward(grad, result)
+//   self: expm1_backward(grad, self)
 struct Expm1Backward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Expm1Backward0"; }
-  void release_variables() override { result_.reset_data(); }
+  void release_variables() override { self_.reset_data(); }
 
-  SavedTensor result_;
+  SavedTensor self_;
 };
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
-//   grad_output: grad * (output + 1)
-//   output: conj(grad) * grad_output
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
+//   grad_output: grad * exp(self)
+//   self: conj(grad) * grad_output * conj(exp(self))
 struct Expm1BackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "Expm1BackwardBackward0"; }
   void release_variables() override {
-    output_.reset_data();
+    self_.reset_data();
     grad_output_.reset_data();
   }
 
-  SavedTensor output_;
+  SavedTensor self_;
   SavedTensor grad_output_;
 };
 

@@ -47,7 +47,7 @@ Tensor exp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& 
 Tensor expm1(DispatchKeySet ks, const Tensor& self);
 Tensor& expm1_(DispatchKeySet ks, Tensor& self);
 Tensor& expm1_out(DispatchKeySet ks, const Tensor& self, Tensor& out);
-Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& output);
+Tensor expm1_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self);
 Tensor floor(DispatchKeySet ks, const Tensor& self);
 Tensor& floor_(DispatchKeySet ks, Tensor& self);
 Tensor& floor_out(DispatchKeySet ks, const Tensor& self, Tensor& out);

@@ -27,22 +27,21 @@ struct celu_op {
 };
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor: self > 0 ? grad_output :
-//     alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0 ? 0 : 1) / alpha)) *
-//     grad_output
+//     alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0 : 1) / alpha)) * grad_output
 template <typename T>
 struct celu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 34;
+  static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t7 =
-        (expm1(usual, select(t0, V(T(0)), self) / alpha) + V(T(1))) * (select(t0, V(T(0)), V(T(1))) / alpha);
-    return select(t0, grad_output, (alpha * t7) * grad_output);
+    const auto t6 =
+        exp(usual, select(t0, V(T(0)), self) / alpha) * (select(t0, V(T(0)), V(T(1))) / alpha);
+    return select(t0, grad_output, (alpha * t6) * grad_output);
   }
   V alpha;
 };
@@ -72,30 +71,30 @@ struct elu_op {
 };
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
-//     Tensor: grad_output * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
-//     input_scale) + 1) * (alpha * scale))
+//     Tensor: grad_output * (self > 0 ? scale : input_scale * exp((self > 0 ? 0 : self) *
+//     input_scale) * (alpha * scale))
 template <typename T>
 struct elu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 26;
+  static constexpr int kCost = 19;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
                                                     input_scale(numbers[2].to<T>()) {
-    t6 = alpha * scale;
+    t5 = alpha * scale;
   }
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t4 = expm1(usual, select(t0, V(T(0)), self) * input_scale) + V(T(1));
-    return grad_output * select(t0, scale, (input_scale * t4) * t6);
+    const auto t4 = input_scale * exp(usual, select(t0, V(T(0)), self) * input_scale);
+    return grad_output * select(t0, scale, t4 * t5);
   }
   V alpha;
   V scale;
   V input_scale;
-  V t6;
+  V t5;
 };
 
 // hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor: self >= -lambd && self <= lambd ? 0 : self
@@ -361,20 +360,20 @@ struct selu_op {
 };
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor: self > 0 ? 1.0507009873554805 *
-//     grad_output : 1.7580993408473766 * (expm1(self > 0 ? 0 : self) + 1) * grad_output
+//     grad_output : 1.7580993408473766 * exp(self > 0 ? 0 : self) * grad_output
 template <typename T>
 struct selu_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 25;
+  static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit selu_backward_op(const Scalar*) {}
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t5 = V(T(1.7580993408473766)) * (expm1(usual, select(t0, V(T(0)), self)) + V(T(1)));
-    return select(t0, V(T(1.0507009873554805)) * grad_output, t5 * grad_output);
+    const auto t4 = V(T(1.7580993408473766)) * exp(usual, select(t0, V(T(0)), self));
+    return select(t0, V(T(1.0507009873554805)) * grad_output, t4 * grad_output);
   }
 };
 

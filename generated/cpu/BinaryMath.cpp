@@ -642,8 +642,8 @@ struct logaddexp_jvp_op {
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
                                        const V& self, const V& other) const {
-    return
-        sigmoid_product(usual, self_tangent, self - other) + sigmoid_product(usual, other_tangent, other - self);
+    const auto t3 = sigmoid_product(usual, other_tangent, other - self);
+    return sigmoid_product(usual, self_tangent, self - other) + t3;
   }
 };
 
@@ -836,8 +836,8 @@ struct xlogy_Tensor_jvp_op {
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self_tangent, const V& other_tangent,
                                        const V& self, const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
-    return
-        select(t4, V(T(0)), log(usual, other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
+    const auto t7 = select(t4, V(T(0)), log(usual, other) * self_tangent);
+    return t7 + select(t4, V(T(0)), (self / other) * other_tangent);
   }
 };
 

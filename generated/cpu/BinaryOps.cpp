@@ -24,18 +24,20 @@ struct atan2_op {
 };
 
 // atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
-//     Tensor): grad_output * (other / (self * self + other * other)), -(grad_output * (self / (self
-//     * self + other * other)))
+//     Tensor): self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grad_output,
+//     self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grad_output)
 template <typename T>
 struct atan2_backward_op {
   static constexpr int kOutputs = 2;
   static constexpr int kInputs = 3;
-  static constexpr int kCost = 14;
+  static constexpr int kCost = 19;
   using V = Vec<T>;
   explicit atan2_backward_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    const auto t2 = (self * self) + (other * other);
-    return std::array<V, 2>{grad_output * (other / t2), neg(grad_output * (self / t2))};
+    const auto t2 = (self == V(T(0))) & (other == V(T(0)));
+    const auto t5 = (self * self) + (other * other);
+    return std::array<V, 2>{select(t2, V(T(0)), (other / t5) * grad_output),
+                            select(t2, V(T(0)), neg((self / t5) * grad_output))};
   }
 };
 
@@ -45,11 +47,12 @@ template <typename T>
 struct atan2_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
-  static constexpr int kCost = 14;
+  static constexpr int kCost = 19;
   using V = Vec<T>;
   explicit atan2_backward_0_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * (other / ((self * self) + (other * other)));
+    return select((self == V(T(0))) & (other == V(T(0))), V(T(0)),
+                  (other / ((self * self) + (other * other))) * grad_output);
   }
 };
 
@@ -59,28 +62,31 @@ template <typename T>
 struct atan2_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
-  static constexpr int kCost = 14;
+  static constexpr int kCost = 19;
   using V = Vec<T>;
   explicit atan2_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return neg(grad_output * (self / ((self * self) + (other * other))));
+    const auto t11 = neg((self / ((self * self) + (other * other))) * grad_output);
+    return select((self == V(T(0))) & (other == V(T(0))), V(T(0)), t11);
   }
 };
 
-// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
-//     self_tangent * (other / (self * self + other * other)) - other_tangent * (self / (self * self
-//     + other * other))
+// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor: (self
+//     == 0 && other == 0 ? 0 : other / (self * self + other * other) * self_tangent) + (self == 0
+//     && other == 0 ? 0 : -(self / (self * self + other * other) * other_tangent))
 template <typename T>
 struct atan2_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
-  static constexpr int kCost = 14;
+  static constexpr int kCost = 20;
   using V = Vec<T>;
   explicit atan2_jvp_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                        const V& other) const {
-    const auto t2 = (self * self) + (other * other);
-    return (self_tangent * (other / t2)) - (other_tangent * (self / t2));
+    const auto t2 = (self == V(T(0))) & (other == V(T(0)));
+    const auto t5 = (self * self) + (other * other);
+    const auto t12 = select(t2, V(T(0)), neg((self / t5) * other_tangent));
+    return select(t2, V(T(0)), (other / t5) * self_tangent) + t12;
   }
 };
 

@@ -136,16 +136,18 @@ struct expm1_op {
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return expm1(usual, self); }
 };
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(output + 1)
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(exp(self))
 template <typename T>
 struct expm1_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 3;
+  static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit expm1_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& output) const {
-    return grad_output * conj(output + V(T(1)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * conj(exp(usual, self));
   }
 };
 

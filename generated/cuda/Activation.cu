@@ -26,8 +26,7 @@ struct celu_op {
 OPLOOM_REGISTER_CUDA_KERNEL(celu_stub, floating_kernel<celu_op>);
 
 // celu_backward(Tensor grad_output, Tensor self, Scalar alpha) -> Tensor: self > 0 ? grad_output :
-//     alpha * ((expm1((self > 0 ? 0 : self) / alpha) + 1) * ((self > 0 ? 0 : 1) / alpha)) *
-//     grad_output
+//     alpha * (exp((self > 0 ? 0 : self) / alpha) * ((self > 0 ? 0 : 1) / alpha)) * grad_output
 template <typename T>
 struct celu_backward_op {
   static constexpr int kOutputs = 1;
@@ -36,9 +35,8 @@ struct celu_backward_op {
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t7 =
-        (expm1(select(t0, V(T(0)), self) / alpha) + V(T(1))) * (select(t0, V(T(0)), V(T(1))) / alpha);
-    return select(t0, grad_output, (alpha * t7) * grad_output);
+    const auto t6 = exp(select(t0, V(T(0)), self) / alpha) * (select(t0, V(T(0)), V(T(1))) / alpha);
+    return select(t0, grad_output, (alpha * t6) * grad_output);
   }
   V alpha;
 };
@@ -67,8 +65,8 @@ struct elu_op {
 OPLOOM_REGISTER_CUDA_KERNEL(elu_stub, floating_kernel<elu_op>);
 
 // elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar input_scale) ->
-//     Tensor: grad_output * (self > 0 ? scale : input_scale * (expm1((self > 0 ? 0 : self) *
-//     input_scale) + 1) * (alpha * scale))
+//     Tensor: grad_output * (self > 0 ? scale : input_scale * exp((self > 0 ? 0 : self) *
+//     input_scale) * (alpha * scale))
 template <typename T>
 struct elu_backward_op {
   static constexpr int kOutputs = 1;
@@ -77,17 +75,17 @@ struct elu_backward_op {
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
                                                     input_scale(numbers[2].to<T>()) {
-    t6 = alpha * scale;
+    t5 = alpha * scale;
   }
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t5 = input_scale * (expm1(select(t0, V(T(0)), self) * input_scale) + V(T(1)));
-    return grad_output * select(t0, scale, t5 * t6);
+    const auto t6 = (input_scale * exp(select(t0, V(T(0)), self) * input_scale)) * t5;
+    return grad_output * select(t0, scale, t6);
   }
   V alpha;
   V scale;
   V input_scale;
-  V t6;
+  V t5;
 };
 OPLOOM_REGISTER_CUDA_KERNEL(elu_backward_stub, floating_kernel<elu_backward_op>);
 
@@ -347,7 +345,7 @@ struct selu_op {
 OPLOOM_REGISTER_CUDA_KERNEL(selu_stub, floating_kernel<selu_op>);
 
 // selu_backward(Tensor grad_output, Tensor self) -> Tensor: self > 0 ? 1.0507009873554805 *
-//     grad_output : 1.7580993408473766 * (expm1(self > 0 ? 0 : self) + 1) * grad_output
+//     grad_output : 1.7580993408473766 * exp(self > 0 ? 0 : self) * grad_output
 template <typename T>
 struct selu_backward_op {
   static constexpr int kOutputs = 1;
@@ -356,8 +354,8 @@ struct selu_backward_op {
   explicit selu_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
     const auto t0 = self > V(T(0));
-    const auto t5 = V(T(1.7580993408473766)) * (expm1(select(t0, V(T(0)), self)) + V(T(1)));
-    return select(t0, V(T(1.0507009873554805)) * grad_output, t5 * grad_output);
+    const auto t5 = (V(T(1.7580993408473766)) * exp(select(t0, V(T(0)), self))) * grad_output;
+    return select(t0, V(T(1.0507009873554805)) * grad_output, t5);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(selu_backward_stub, floating_kernel<selu_backward_op>);

@@ -789,8 +789,8 @@ struct xlogy_Tensor_jvp_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
     const auto t4 = (self == V(T(0))) & ((other <= V(T(0))) | isinf(other));
-    return
-        select(t4, V(T(0)), log(other) * self_tangent) + select(t4, V(T(0)), (self / other) * other_tangent);
+    const auto t10 = select(t4, V(T(0)), (self / other) * other_tangent);
+    return select(t4, V(T(0)), log(other) * self_tangent) + t10;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(xlogy_Tensor_jvp_stub, floating_kernel<xlogy_Tensor_jvp_op>);

@@ -23,8 +23,8 @@ struct atan2_op {
 OPLOOM_REGISTER_CUDA_KERNEL(atan2_stub, floating_kernel<atan2_op>);
 
 // atan2_backward(Tensor grad_output, Tensor self, Tensor other, bool[2] output_mask) -> (Tensor,
-//     Tensor): grad_output * (other / (self * self + other * other)), -(grad_output * (self / (self
-//     * self + other * other)))
+//     Tensor): self == 0 && other == 0 ? 0 : other / (self * self + other * other) * grad_output,
+//     self == 0 && other == 0 ? 0 : -(self / (self * self + other * other) * grad_output)
 template <typename T>
 struct atan2_backward_op {
   static constexpr int kOutputs = 2;
@@ -32,8 +32,10 @@ struct atan2_backward_op {
   using V = Number<T>;
   explicit atan2_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    const auto t2 = (self * self) + (other * other);
-    return Outputs<V, 2>{grad_output * (other / t2), neg(grad_output * (self / t2))};
+    const auto t2 = (self == V(T(0))) & (other == V(T(0)));
+    const auto t5 = (self * self) + (other * other);
+    return Outputs<V, 2>{select(t2, V(T(0)), (other / t5) * grad_output),
+                         select(t2, V(T(0)), neg((self / t5) * grad_output))};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(atan2_backward_stub, floating_kernel<atan2_backward_op>);
@@ -47,7 +49,8 @@ struct atan2_backward_0_op {
   using V = Number<T>;
   explicit atan2_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return grad_output * (other / ((self * self) + (other * other)));
+    return select((self == V(T(0))) & (other == V(T(0))), V(T(0)),
+                  (other / ((self * self) + (other * other))) * grad_output);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(atan2_backward_0_stub, floating_kernel<atan2_backward_0_op>);
@@ -61,14 +64,15 @@ struct atan2_backward_1_op {
   using V = Number<T>;
   explicit atan2_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& other) const {
-    return neg(grad_output * (self / ((self * self) + (other * other))));
+    const auto t11 = neg((self / ((self * self) + (other * other))) * grad_output);
+    return select((self == V(T(0))) & (other == V(T(0))), V(T(0)), t11);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(atan2_backward_1_stub, floating_kernel<atan2_backward_1_op>);
 
-// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor:
-//     self_tangent * (other / (self * self + other * other)) - other_tangent * (self / (self * self
-//     + other * other))
+// atan2_jvp(Tensor self_tangent, Tensor other_tangent, Tensor self, Tensor other) -> Tensor: (self
+//     == 0 && other == 0 ? 0 : other / (self * self + other * other) * self_tangent) + (self == 0
+//     && other == 0 ? 0 : -(self / (self * self + other * other) * other_tangent))
 template <typename T>
 struct atan2_jvp_op {
   static constexpr int kOutputs = 1;
@@ -77,8 +81,10 @@ struct atan2_jvp_op {
   explicit atan2_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& other_tangent, const V& self,
                                      const V& other) const {
-    const auto t2 = (self * self) + (other * other);
-    return (self_tangent * (other / t2)) - (other_tangent * (self / t2));
+    const auto t2 = (self == V(T(0))) & (other == V(T(0)));
+    const auto t5 = (self * self) + (other * other);
+    const auto t12 = select(t2, V(T(0)), neg((self / t5) * other_tangent));
+    return select(t2, V(T(0)), (other / t5) * self_tangent) + t12;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(atan2_jvp_stub, floating_kernel<atan2_jvp_op>);

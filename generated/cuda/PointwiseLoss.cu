@@ -18,8 +18,8 @@ struct _binary_cross_entropy_op {
   using V = Number<T>;
   explicit _binary_cross_entropy_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self, const V& target) const {
-    return
-        ((target - V(T(1))) * maximum(log1p(neg(self)), V(T(-100)))) - (target * maximum(log(self), V(T(-100))));
+    const auto t4 = (target - V(T(1))) * maximum(log1p(neg(self)), V(T(-100)));
+    return t4 - (target * maximum(log(self), V(T(-100))));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_stub, floating_kernel<_binary_cross_entropy_op>);
@@ -155,8 +155,8 @@ struct _binary_cross_entropy_backward_jvp_op {
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_jvp_stub,
                             floating_kernel<_binary_cross_entropy_backward_jvp_op>);
 
-// _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor: (1 - target) * self +
-//     logaddexp(-self, 0)
+// _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor: (self > 0 ? 1 - target :
+//     -target) * self + logaddexp(self > 0 ? -self : self, 0)
 template <typename T>
 struct _binary_cross_entropy_with_logits_op {
   static constexpr int kOutputs = 1;
@@ -164,14 +164,17 @@ struct _binary_cross_entropy_with_logits_op {
   using V = Number<T>;
   explicit _binary_cross_entropy_with_logits_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self, const V& target) const {
-    return ((V(T(1)) - target) * self) + logaddexp(neg(self), V(T(0)));
+    const auto t0 = self > V(T(0));
+    const auto t4 = select(t0, V(T(1)) - target, neg(target)) * self;
+    return t4 + logaddexp(select(t0, neg(self), self), V(T(0)));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_stub,
                             floating_kernel<_binary_cross_entropy_with_logits_op>);
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
-//     Tensor: (1 - target) * self + (1 + (pos_weight - 1) * target) * logaddexp(-self, 0)
+//     Tensor: (self > 0 ? 1 - target : -pos_weight * target) * self + (1 + (pos_weight - 1) *
+//     target) * logaddexp(self > 0 ? -self : self, 0)
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_op {
   static constexpr int kOutputs = 1;
@@ -179,15 +182,18 @@ struct _binary_cross_entropy_with_logits_pos_weight_op {
   using V = Number<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self, const V& target, const V& pos_weight) const {
-    const auto t7 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) * logaddexp(neg(self), V(T(0)));
-    return ((V(T(1)) - target) * self) + t7;
+    const auto t0 = self > V(T(0));
+    const auto t5 = select(t0, V(T(1)) - target, neg(pos_weight) * target) * self;
+    const auto t11 = logaddexp(select(t0, neg(self), self), V(T(0)));
+    return t5 + ((V(T(1)) + ((pos_weight - V(T(1))) * target)) * t11);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_stub,
                             floating_kernel<_binary_cross_entropy_with_logits_pos_weight_op>);
 
 // _binary_cross_entropy_with_logits_backward(Tensor grad_output, Tensor self, Tensor target,
-//     bool[2] output_mask) -> (Tensor, Tensor): grad_output * (1 - target - sigmoid(-self)),
+//     bool[2] output_mask) -> (Tensor, Tensor): grad_output * ((self > 0 ? 1 - target : -target) +
+//     (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))),
 //     -(grad_output * self)
 template <typename T>
 struct _binary_cross_entropy_with_logits_backward_op {
@@ -196,8 +202,10 @@ struct _binary_cross_entropy_with_logits_backward_op {
   using V = Number<T>;
   explicit _binary_cross_entropy_with_logits_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target) const {
-    return Outputs<V, 2>{grad_output * ((V(T(1)) - target) - sigmoid(neg(self))),
-                         neg(grad_output * self)};
+    const auto t0 = self > V(T(0));
+    const auto t6 = sigmoid(select(t0, neg(self), self));
+    const auto t9 = select(t0, V(T(1)) - target, neg(target)) + select(t0, neg(t6), t6);
+    return Outputs<V, 2>{grad_output * t9, neg(grad_output * self)};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_stub,
@@ -212,7 +220,10 @@ struct _binary_cross_entropy_with_logits_backward_0_op {
   using V = Number<T>;
   explicit _binary_cross_entropy_with_logits_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target) const {
-    return grad_output * ((V(T(1)) - target) - sigmoid(neg(self)));
+    const auto t0 = self > V(T(0));
+    const auto t6 = sigmoid(select(t0, neg(self), self));
+    const auto t9 = select(t0, V(T(1)) - target, neg(target)) + select(t0, neg(t6), t6);
+    return grad_output * t9;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_0_stub,
@@ -234,7 +245,8 @@ OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_backward_1_stub,
                             floating_kernel<_binary_cross_entropy_with_logits_backward_1_op>);
 
 // _binary_cross_entropy_with_logits_jvp(Tensor self_tangent, Tensor target_tangent, Tensor self,
-//     Tensor target) -> Tensor: self_tangent * (1 - target - sigmoid(-self)) - target_tangent *
+//     Tensor target) -> Tensor: self_tangent * ((self > 0 ? 1 - target : -target) + (self > 0 ?
+//     -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) - target_tangent *
 //     self
 template <typename T>
 struct _binary_cross_entropy_with_logits_jvp_op {
@@ -244,16 +256,22 @@ struct _binary_cross_entropy_with_logits_jvp_op {
   explicit _binary_cross_entropy_with_logits_jvp_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& target_tangent, const V& self,
                                      const V& target) const {
-    return (self_tangent * ((V(T(1)) - target) - sigmoid(neg(self)))) - (target_tangent * self);
+    const auto t0 = self > V(T(0));
+    const auto t6 = sigmoid(select(t0, neg(self), self));
+    const auto t9 = select(t0, V(T(1)) - target, neg(target)) + select(t0, neg(t6), t6);
+    return (self_tangent * t9) - (target_tangent * self);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_jvp_stub,
                             floating_kernel<_binary_cross_entropy_with_logits_jvp_op>);
 
 // _binary_cross_entropy_with_logits_pos_weight_backward(Tensor grad_output, Tensor self, Tensor
-//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output * (1
-//     - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)), grad_output * ((pos_weight - 1)
-//     * logaddexp(-self, 0) - self), grad_output * (target * logaddexp(-self, 0))
+//     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output *
+//     ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) * target) * (self > 0
+//     ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))), grad_output *
+//     ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) * logaddexp(self > 0 ? -self :
+//     self, 0)), grad_output * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
+//     -self : self, 0))
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   static constexpr int kOutputs = 3;
@@ -262,12 +280,17 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V& pos_weight) const {
-    const auto t1 = pos_weight - V(T(1));
-    const auto t4 = neg(self);
-    const auto t6 = (V(T(1)) - target) - sigmoid_product(V(T(1)) + (t1 * target), t4);
-    const auto t8 = logaddexp(t4, V(T(0)));
-    return Outputs<V, 3>{grad_output * t6, grad_output * ((t1 * t8) - self),
-                         grad_output * (target * t8)};
+    const auto t0 = self > V(T(0));
+    const auto t5 = pos_weight - V(T(1));
+    const auto t8 = neg(self);
+    const auto t9 = select(t0, t8, self);
+    const auto t10 = sigmoid(t9);
+    const auto t4 = select(t0, V(T(1)) - target, neg(pos_weight) * target);
+    const auto t14 = t4 + ((V(T(1)) + (t5 * target)) * select(t0, neg(t10), t10));
+    const auto t19 = logaddexp(t9, V(T(0)));
+    return Outputs<V, 3>{grad_output * t14,
+                         grad_output * (select(t0, t8, neg(pos_weight * self)) + (t5 * t19)),
+                         grad_output * (select(t0, V(T(0)), neg(target * self)) + (target * t19))};
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -284,8 +307,11 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_0_op {
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_0_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V& pos_weight) const {
-    const auto t5 = sigmoid_product(V(T(1)) + ((pos_weight - V(T(1))) * target), neg(self));
-    return grad_output * ((V(T(1)) - target) - t5);
+    const auto t0 = self > V(T(0));
+    const auto t10 = sigmoid(select(t0, neg(self), self));
+    const auto t13 = (V(T(1)) + ((pos_weight - V(T(1))) * target)) * select(t0, neg(t10), t10);
+    const auto t14 = select(t0, V(T(1)) - target, neg(pos_weight) * target) + t13;
+    return grad_output * t14;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -302,8 +328,10 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_1_op {
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_1_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V&,
                                      const V& pos_weight) const {
-    const auto t10 = ((pos_weight - V(T(1))) * logaddexp(neg(self), V(T(0)))) - self;
-    return grad_output * t10;
+    const auto t0 = self > V(T(0));
+    const auto t8 = neg(self);
+    const auto t20 = (pos_weight - V(T(1))) * logaddexp(select(t0, t8, self), V(T(0)));
+    return grad_output * (select(t0, t8, neg(pos_weight * self)) + t20);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -320,7 +348,9 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_2_op {
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_2_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V&) const {
-    return grad_output * (target * logaddexp(neg(self), V(T(0))));
+    const auto t0 = self > V(T(0));
+    const auto t26 = target * logaddexp(select(t0, neg(self), self), V(T(0)));
+    return grad_output * (select(t0, V(T(0)), neg(target * self)) + t26);
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -329,9 +359,11 @@ OPLOOM_REGISTER_CUDA_KERNEL(
 
 // _binary_cross_entropy_with_logits_pos_weight_jvp(Tensor self_tangent, Tensor target_tangent,
 //     Tensor pos_weight_tangent, Tensor self, Tensor target, Tensor pos_weight) -> Tensor:
-//     self_tangent * (1 - target - (1 + (pos_weight - 1) * target) * sigmoid(-self)) +
-//     target_tangent * ((pos_weight - 1) * logaddexp(-self, 0) - self) + pos_weight_tangent *
-//     (target * logaddexp(-self, 0))
+//     self_tangent * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) *
+//     target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
+//     + target_tangent * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
+//     logaddexp(self > 0 ? -self : self, 0)) + pos_weight_tangent * ((self > 0 ? 0 : -(target *
+//     self)) + target * logaddexp(self > 0 ? -self : self, 0))
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   static constexpr int kOutputs = 1;
@@ -341,12 +373,18 @@ struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& self_tangent, const V& target_tangent,
                                      const V& pos_weight_tangent, const V& self, const V& target,
                                      const V& pos_weight) const {
-    const auto t1 = pos_weight - V(T(1));
-    const auto t4 = neg(self);
-    const auto t6 = (V(T(1)) - target) - sigmoid_product(V(T(1)) + (t1 * target), t4);
-    const auto t8 = logaddexp(t4, V(T(0)));
-    return
-        ((self_tangent * t6) + (target_tangent * ((t1 * t8) - self))) + (pos_weight_tangent * (target * t8));
+    const auto t0 = self > V(T(0));
+    const auto t5 = pos_weight - V(T(1));
+    const auto t8 = neg(self);
+    const auto t9 = select(t0, t8, self);
+    const auto t10 = sigmoid(t9);
+    const auto t4 = select(t0, V(T(1)) - target, neg(pos_weight) * target);
+    const auto t14 = t4 + ((V(T(1)) + (t5 * target)) * select(t0, neg(t10), t10));
+    const auto t19 = logaddexp(t9, V(T(0)));
+    const auto t22 = target_tangent * (select(t0, t8, neg(pos_weight * self)) + (t5 * t19));
+    const auto t29 =
+        pos_weight_tangent * (select(t0, V(T(0)), neg(target * self)) + (target * t19));
+    return ((self_tangent * t14) + t22) + t29;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_jvp_stub,

@@ -129,15 +129,15 @@ struct expm1_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(expm1_stub, complex_kernel<expm1_op>);
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(output + 1)
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(exp(self))
 template <typename T>
 struct expm1_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   using V = Number<T>;
   explicit expm1_backward_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& output) const {
-    return grad_output * conj(output + V(T(1)));
+  OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
+    return grad_output * conj(exp(self));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(expm1_backward_stub, complex_kernel<expm1_backward_op>);

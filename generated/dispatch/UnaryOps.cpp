@@ -1144,21 +1144,21 @@ Tensor& _ops::expm1_out::call(const Tensor& self, Tensor& out) {
   return table(dispatch_keys(self, out), self, out);
 }
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
 namespace native {
-Tensor expm1_backward(const Tensor& grad_output, const Tensor& output) {
+Tensor expm1_backward(const Tensor& grad_output, const Tensor& self) {
   Tensor result;
   compute_expression(
       "expm1_backward",
       grad_output.is_meta() ? nullptr : expm1_backward_stub.get(grad_output.device().type()),
-      {&result}, {&grad_output, &output}, nullptr,
+      {&result}, {&grad_output, &self}, nullptr,
       {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
   return result;
 }
 }  // namespace native
 namespace {
-Tensor expm1_backward_composite(DispatchKeySet, const Tensor& grad_output, const Tensor& output) {
-  return native::expm1_backward(grad_output, output);
+Tensor expm1_backward_composite(DispatchKeySet, const Tensor& grad_output, const Tensor& self) {
+  return native::expm1_backward(grad_output, self);
 }
 }  // namespace
 constinit OperatorTable<_ops::expm1_backward::schema> _ops::expm1_backward::table(
@@ -1167,8 +1167,8 @@ constinit OperatorTable<_ops::expm1_backward::schema> _ops::expm1_backward::tabl
     {
         {DispatchKey::Autograd, &autograd::kernels::expm1_backward, Sees::CallsWithHistory},
     });
-Tensor _ops::expm1_backward::call(const Tensor& grad_output, const Tensor& output) {
-  return table(dispatch_keys_with_history(table, grad_output, output), grad_output, output);
+Tensor _ops::expm1_backward::call(const Tensor& grad_output, const Tensor& self) {
+  return table(dispatch_keys_with_history(table, grad_output, self), grad_output, self);
 }
 
 // fix(Tensor self) -> Tensor

@@ -9,7 +9,7 @@
 
 namespace at::inline oploom_v1::native {
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
-Tensor expm1_backward(const Tensor& grad_output, const Tensor& output);
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
+Tensor expm1_backward(const Tensor& grad_output, const Tensor& self);
 
 }  // namespace at::inline oploom_v1::native

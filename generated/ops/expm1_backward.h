@@ -9,22 +9,22 @@ namespace at::inline oploom_v1 {
 
 namespace _ops {
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
 struct expm1_backward {
   using schema = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "expm1_backward";
   static constexpr const char* overload_name = "";
   static constexpr const char* schema_str =
-      "expm1_backward(Tensor grad_output, Tensor output) -> Tensor";
+      "expm1_backward(Tensor grad_output, Tensor self) -> Tensor";
   OPLOOM_API static OperatorTable<schema> table;
-  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& output);
+  OPLOOM_API static Tensor call(const Tensor& grad_output, const Tensor& self);
 };
 
 }  // namespace _ops
 
-// expm1_backward(Tensor grad_output, Tensor output) -> Tensor
-inline Tensor expm1_backward(const Tensor& grad_output, const Tensor& output) {
-  return _ops::expm1_backward::call(grad_output, output);
+// expm1_backward(Tensor grad_output, Tensor self) -> Tensor
+inline Tensor expm1_backward(const Tensor& grad_output, const Tensor& self) {
+  return _ops::expm1_backward::call(grad_output, self);
 }
 
 }  // namespace at::inline oploom_v1

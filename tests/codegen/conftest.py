@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from codegen.backend.__main__ import TREE
+from codegen.backend.model import read_model
 
 BUILD = TREE / os.environ.get("OPLOOM_BUILD_DIR", "build/release")
 
@@ -40,6 +41,15 @@ class Compiler:
         result = subprocess.run([*self.words, str(source)], cwd=self.folder, capture_output=True,
                                 text=True)
         return result.returncode, " ".join(result.stderr.split())
+
+
+@pytest.fixture(scope="session")
+def model():
+    """The tree's own model."""
+    program = BUILD / "bin" / "oploom"
+    text = subprocess.run([program, "model", "native_functions.yaml", "derivatives.yaml"],
+                          cwd=TREE, capture_output=True, text=True, check=True).stdout
+    return read_model(json.loads(text))
 
 
 @pytest.fixture

@@ -12,14 +12,6 @@ import pytest
 from codegen.backend import expression
 from codegen.backend.__main__ import TREE, environment, render
 from codegen.backend.model import read_model
-from tests.codegen.conftest import BUILD
-
-
-@pytest.fixture(scope="module")
-def model():
-    text = subprocess.run([BUILD / "bin" / "oploom", "model", "native_functions.yaml", "derivatives.yaml"],
-                          cwd=TREE, capture_output=True, text=True, check=True).stdout
-    return read_model(json.loads(text))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +58,8 @@ def test_kernels_compute_what_those_of_the_cpu_compute(model):
             words = cuda.body.replace("Number<T>", "Vec<T>").replace("Outputs<", "std::array<")
             words = words.replace("OPLOOM_HOST_DEVICE", "OPLOOM_ALWAYS_INLINE")
             expected = re.sub(r"static constexpr \w+ k(Cost|Signs) = \w+;", "", cpu.body)
-            assert words.split() == expected.split(), op.name
+            # Lines are broken in other places, as names are longer or shorter.
+            assert "".join(words.split()) == "".join(expected.split()), op.name
 
 
 def test_kernels_of_the_cpu_tell_functions_with_two_forms(model):

@@ -19,17 +19,21 @@ SINC = [
     (0.3, 0.8583936913341398, -0.9020281301388888, -2.4584852862661744, 5.24749315292437),
     (2.5, 0.12732395447351627, -0.05092958178940651, -1.215893396004392, 1.4590720752052706),
 ]
+EXPM1 = [(-40.0, -1.0, *[4.248354255291589e-18] * 3)]
 ELU = [
+    (-40.0, -1.0, *[4.248354255291589e-18] * 3),
     (-1.0, -0.6321205588285577, *[0.36787944117144233] * 3),
     (1.0, 1.0, 1.0, 0.0, 0.0),
     (100.0, 100.0, 1.0, 0.0, 0.0),
     (800.0, 800.0, 1.0, 0.0, 0.0),
 ]
 CELU = [
+    (-80.0, -2.0, 4.248354255291589e-18, 2.1241771276457944e-18, 1.0620885638228972e-18),
     (-1.0, -0.7869386805747332, 0.6065306597126334, 0.3032653298563167, 0.15163266492815836),
     (2000.0, 2000.0, 1.0, 0.0, 0.0),
 ]
 SELU = [
+    (-40.0, -1.7580993408473768, *[7.46902881591429e-18] * 3),
     (-1.0, -1.1113307378125625, *[0.646768603034814] * 3),
     (800.0, 840.5607898843843, 1.0507009873554805, 0.0, 0.0),
 ]
@@ -45,7 +49,45 @@ LOGADDEXP2 = [
     (100.0, 100.0, 1.0, 7.732873264068666e-31, -5.360019300616577e-31),
     (1100.0, 1100.0, 1.0, 0.0, 0.0),
 ]
+# Binary cross entropy with logits where the target is 0, where it is 1, and where it is 0.25 and
+# counts three times.
+BCE_0 = [
+    (-40.0, *[4.248354255291589e-18] * 4),
+    (0.0, 0.6931471805599453, 0.5, 0.25, 0.0),
+    (1.0, 1.3132616875182228, 0.7310585786300049, 0.19661193324148185, -0.09085774767294841),
+    (40.0, 40.0, 1.0, 4.248354255291589e-18, -4.248354255291589e-18),
+]
+BCE_1 = [
+    (-40.0, 40.0, -1.0, 4.248354255291589e-18, 4.248354255291589e-18),
+    (-1.0, 1.3132616875182228, -0.7310585786300049, 0.19661193324148185, 0.09085774767294841),
+    (0.0, 0.6931471805599453, -0.5, 0.25, 0.0),
+    (40.0, *[4.248354255291589e-18, -4.248354255291589e-18] * 2),
+]
+BCE_THREE_TIMES = [
+    (-40.0, 30.0, -0.75, 6.372531382937383e-18, 6.372531382937383e-18),
+    (-1.0, 1.2198925312773343, -0.34658786794500734, 0.2949178998622228, 0.1362866215094226),
+    (0.0, 1.0397207708399179, 0.0, 0.375, 0.0),
+    (40.0, 30.0, 0.75, 6.372531382937383e-18, -6.372531382937383e-18),
+]
+
+
+def cross_entropy(target, weight=None):
+    def loss(x):
+        return oploom.nn.functional.binary_cross_entropy_with_logits(
+            x,
+            oploom.full_like(x, target),
+            pos_weight=None if weight is None else oploom.full_like(x, weight),
+            reduction="none",
+        )
+
+    return loss
+
+
 TABLE = {
+    "expm1": (oploom.expm1, EXPM1),
+    "bce_0": (cross_entropy(0), BCE_0),
+    "bce_1": (cross_entropy(1), BCE_1),
+    "bce_three_times": (cross_entropy(0.25, 3), BCE_THREE_TIMES),
     "sinc": (oploom.sinc, SINC),
     "elu": (oploom.nn.functional.elu, ELU),
     "celu": (lambda x: oploom.celu(x, 2.0), CELU),
@@ -74,6 +116,12 @@ def test_three_derivatives(name, dtype, tolerance):
         found = derivatives(function, place, getattr(oploom, dtype))
         for order, (a, b) in enumerate(zip(found, expected)):
             assert math.isclose(a, b, rel_tol=tolerance, abs_tol=1e-38), (place, order, a, b)
+
+
+def test_atan2_has_no_direction_at_0():
+    y, x = (oploom.zeros(1, requires_grad=True) for _ in range(2))
+    gradients = oploom.autograd.grad(oploom.atan2(y, x).sum(), [y, x])
+    assert [g.tolist() for g in gradients] == [[0.0], [0.0]]
 
 
 @pytest.mark.parametrize("place, value, first, second, _", SINC)
