@@ -39,6 +39,8 @@ namespace at::inline oploom_v1::meta {
 namespace {
 
 void check_same_dtype(const char* op, const Tensor& a, const Tensor& b) {
+  OPLOOM_CHECK_NOT_IMPLEMENTED(a.scalar_type() != at::kBool, op,
+                               "(): expected numbers, got bool; convert it, to int64 for example");
   OPLOOM_CHECK(a.scalar_type() == b.scalar_type(), op, "(): expected operands of one dtype, got ",
                a.scalar_type(), " and ", b.scalar_type());
 }

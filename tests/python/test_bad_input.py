@@ -32,6 +32,15 @@ def test_a_zero_among_wider_divisors_is_found_before_anything_is_written(change,
     assert x.flatten().tolist() == list(range(600))
 
 
+@pytest.mark.parametrize("name, dims", [("addmm", (2, 2, 2)), ("addmv", (1, 2, 1)), ("baddbmm", (3, 3, 3))])
+def test_products_of_bools_are_refused_before_anything_is_written(name, dims):
+    operands = [oploom.ones(*[2] * n, dtype=oploom.bool) for n in dims]
+    out = oploom.zeros_like(operands[0])
+    with pytest.raises(NotImplementedError, match=name + r"\(\): expected numbers, got bool"):
+        getattr(oploom, name)(*operands, out=out)
+    assert not out.any()
+
+
 COMPLEX = oploom.ones(3, dtype=oploom.complex64)
 WHOLE = oploom.ones(3, dtype=oploom.int64)
 ONES = oploom.ones(3)
