@@ -1,5 +1,5 @@
 // Functions of a million float32, with the result in a given tensor; the last ones of numbers that
-// are far from the usual ones.
+// are far from the usual ones, and of 16-bit floats.
 #include "Cases.h"
 #include "Library.h"
 
@@ -59,4 +59,18 @@ void add_functions(Cases& cases) {
   add("gelu, up to 10", [=, ten = unit * 10](Tensor& to) { at::gelu_out(to, ten, "none"); });
   add("gelu, tanh, up to 1e4", [=](Tensor& to) { at::gelu_out(to, wide, "tanh"); });
   add("fmod, up to 1e30", [=](Tensor& to) { at::fmod_out(to, huge, 3.7); });
+  for (const auto dtype : {at::kHalf, at::kBFloat16}) {
+    const Tensor narrow = x.to(dtype), narrow_positive = positive.to(dtype);
+    const auto add_narrow = [&](const char* name, auto function, const Tensor& argument) {
+      const char* of = dtype == at::kHalf ? " of float16" : " of bfloat16";
+      cases.add(std::string("functions/") + name + of,
+                [=, to = at::empty_like(argument)]() mutable { function(to, argument); });
+    };
+    add_narrow("log", at::log_out, narrow_positive);
+    add_narrow("sin", at::sin_out, narrow);
+    add_narrow("erf", at::erf_out, narrow);
+    add_narrow("sigmoid", at::sigmoid_out, narrow);
+    add_narrow(
+        "gelu", [](Tensor& to, const Tensor& a) { at::gelu_out(to, a, "none"); }, narrow);
+  }
 }

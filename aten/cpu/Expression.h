@@ -55,6 +55,22 @@ OPLOOM_ALWAYS_INLINE void store_results(char* const* data, int64_t i, const Resu
   }
 }
 
+// Whether the functions of an expression have a short form for results of 16 bits.
+template <typename F>
+inline constexpr bool kShortForms = false;
+template <typename F>
+requires(F::kShortForms) inline constexpr bool kShortForms<F> = kHasScale<Vec<float>>;
+
+// `op` for results that are rounded to T.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE auto rounded_to(const F& op) {
+  if constexpr (kShortForms<F>) {
+    return [op](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return op(kRoundedTo<T>, x...); };
+  } else {
+    return of_any(op);
+  }
+}
+
 // The loop of `op`, a function of Vec<T>; for 16-bit floats of Vec<float>.
 template <typename T, typename F, typename Store, size_t... I>
 OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t repeated,
@@ -66,7 +82,7 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
     // One at a time: these are short, and there are many.
     constexpr int64_t kStep = Rows<T>::size();
     constexpr size_t kInputs = sizeof...(I);
-    const auto f = of_any(op);
+    const auto f = rounded_to<T>(op);
     int64_t i = 0;
     for (; i + kStep <= n; i += kStep) {
       store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
@@ -107,7 +123,7 @@ void expression_row(char* const* data, int64_t n, uint32_t repeated, const Scala
 }
 
 // Expressions up to this cost have loops of their own for 16-bit floats: to convert rows before and
-// after takes as long as they do.
+// after takes as long as they do. So do those of functions with short forms.
 inline constexpr int kCostOfConversions = 10;
 
 template <template <typename> class Op, typename... T>
@@ -124,7 +140,8 @@ constexpr ExpressionKernel make_expression_kernel() {
       kernel.add(dtype, &expression_row<Op, Signed16>,
                  kReadsRepeated<Signed16, Op<float>::kInputs>);
     }
-  } else if constexpr (Vec<float>::kInRegister && Op<float>::kCost <= kCostOfConversions) {
+  } else if constexpr (Vec<float>::kInRegister &&
+                       (Op<float>::kCost <= kCostOfConversions || kShortForms<Op<float>>)) {
     add(Half());
     add(BFloat16());
   }

@@ -261,6 +261,8 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
             f"  static constexpr int kInputs = {len(expression.inputs)};",
             *(_properties(expression) if target is CPU else []),
             *(["  static constexpr bool kTwoForms = true;"] if two_forms else []),
+            *(["  static constexpr bool kShortForms = true;"]
+              if two_forms and expression.short_forms else []),
             f"  using V = {target.numbers};",
             constructor,
             *(["  template <typename U>"] if two_forms else []),

@@ -260,7 +260,7 @@ class Instruction:
     arguments: tuple[str, ...]
     uniform: bool  # the same for every element
     truth: bool  # true or false, not a number
-    two_forms: bool  # kernels for the CPU have a shorter form for usual arguments
+    two_forms: bool  # kernels for the CPU have a shorter form, for usual arguments or 16 bits
 
 
 @dataclass(frozen=True)
@@ -328,6 +328,7 @@ class Expression:
     false_of_integers: bool  # a condition that no integer meets
     reduced: bool  # float16 and bfloat16 too
     signs: bool  # the results are numbers of the inputs with other signs
+    short_forms: bool  # those of functions serve for results of 16 bits
     cost: int  # in additions, roughly
     inputs: tuple[str, ...]  # tensor arguments
     scalars: tuple[str, ...]  # numbers
@@ -347,6 +348,7 @@ class Expression:
             json["false_of_integers"],
             json["reduced"],
             json["signs"],
+            json["short_forms"],
             json["cost"],
             tuple(json["inputs"]),
             tuple(json["scalars"]),

@@ -163,6 +163,7 @@ struct Expression {
   bool false_of_integers = false;    // a condition that no integer meets
   bool reduced = true;               // and for float16 and bfloat16, computed as float32
   bool signs = false;                // the results are numbers of the inputs with other signs
+  bool short_forms = false;          // those of functions serve for results of 16 bits
   int cost = 0;                      // in additions, roughly
   std::vector<std::string> inputs;   // the tensor arguments, as the kernel takes them
   std::vector<std::string> scalars;  // and the numbers

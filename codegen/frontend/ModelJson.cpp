@@ -291,6 +291,7 @@ class Writer {
     json_.key("false_of_integers").value(expression.false_of_integers);
     json_.key("reduced").value(expression.reduced);
     json_.key("signs").value(expression.signs);
+    json_.key("short_forms").value(expression.short_forms);
     json_.key("cost").value(expression.cost);
     json_.key("inputs");
     strings(expression.inputs);

@@ -34,6 +34,7 @@ struct celu_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit celu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   template <typename U>
@@ -79,6 +80,7 @@ struct elu_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 19;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit elu_backward_op(const Scalar* numbers) : alpha(numbers[0].to<T>()),
                                                     scale(numbers[1].to<T>()),
@@ -275,6 +277,7 @@ struct log_sigmoid_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 20;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit log_sigmoid_backward_op(const Scalar*) {}
   template <typename U>
@@ -367,6 +370,7 @@ struct selu_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit selu_backward_op(const Scalar*) {}
   template <typename U>
@@ -403,6 +407,7 @@ struct softplus_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit softplus_backward_op(const Scalar* numbers) : beta(numbers[0].to<T>()),
                                                          threshold(numbers[1].to<T>()) {}

@@ -373,6 +373,7 @@ struct ldexp_Tensor_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 13;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_op(const Scalar*) {}
   template <typename U>
@@ -585,6 +586,7 @@ struct logaddexp_backward_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 40;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit logaddexp_backward_op(const Scalar*) {}
   template <typename U>
@@ -603,6 +605,7 @@ struct logaddexp_backward_0_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 40;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit logaddexp_backward_0_op(const Scalar*) {}
   template <typename U>
@@ -620,6 +623,7 @@ struct logaddexp_backward_1_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 40;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit logaddexp_backward_1_op(const Scalar*) {}
   template <typename U>
@@ -759,6 +763,7 @@ struct xlogy_Tensor_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 21;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_op(const Scalar*) {}
   template <typename U>
@@ -777,6 +782,7 @@ struct xlogy_Tensor_backward_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_op(const Scalar*) {}
   template <typename U>
@@ -796,6 +802,7 @@ struct xlogy_Tensor_backward_0_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_0_op(const Scalar*) {}
   template <typename U>

@@ -580,6 +580,7 @@ struct _kl_div_log_target_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit _kl_div_log_target_op(const Scalar*) {}
   template <typename U>

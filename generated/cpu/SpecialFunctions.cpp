@@ -69,16 +69,20 @@ struct _sinc_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 83;
+  static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit _sinc_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t1 = abs(self) < V(T(0.05));
     const auto t2 = V(T(3.141592653589793)) * self;
     const auto t3 = t2 * t2;
     const auto t6 = t3 * (V(T(2.7557319223985893e-06)) - (t3 / V(T(3.99168e+07))));
     const auto t9 = V(T(0.008333333333333333)) - (t3 * (V(T(0.0001984126984126984)) - t6));
     const auto t15 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
-    return select(t1, V(T(1)) - (t3 * (V(T(0.16666666666666666)) - (t3 * t9))), sin(t15) / t15);
+    return select(t1, V(T(1)) - (t3 * (V(T(0.16666666666666666)) - (t3 * t9))),
+                  sin(usual, t15) / t15);
   }
 };
 
@@ -105,9 +109,11 @@ struct _sinc_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 130;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _sinc_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
     const auto t1 = abs(self) < V(T(0.05));
     const auto t2 = V(T(3.141592653589793)) * self;
     const auto t4 = V(T(3.141592653589793)) * (V(T(2)) * t2);
@@ -119,9 +125,9 @@ struct _sinc_backward_op {
     const auto t26 =
         (t4 * (V(T(0.16666666666666666)) - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
     const auto t29 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
-    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(t29) / t29));
-    const auto t37 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(t29)) - t36;
-    return grad_output * select(t1, neg(t26), t37 / t29);
+    const auto t32 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(usual, t29));
+    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(usual, t29) / t29));
+    return grad_output * select(t1, neg(t26), (t32 - t36) / t29);
   }
 };
 
@@ -168,6 +174,7 @@ struct erfc_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 16;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit erfc_backward_op(const Scalar*) {}
   template <typename U>
@@ -195,6 +202,7 @@ struct erfinv_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 15;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit erfinv_backward_op(const Scalar*) {}
   template <typename U>
@@ -289,6 +297,7 @@ struct special_entr_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 22;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit special_entr_op(const Scalar*) {}
   template <typename U>
@@ -450,6 +459,7 @@ struct special_log_ndtr_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 129;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit special_log_ndtr_backward_op(const Scalar*) {}
   template <typename U>
@@ -490,6 +500,7 @@ struct special_ndtr_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 19;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit special_ndtr_backward_op(const Scalar*) {}
   template <typename U>
@@ -520,6 +531,7 @@ struct special_ndtri_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 16;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit special_ndtri_backward_op(const Scalar*) {}
   template <typename U>

@@ -25,9 +25,12 @@ struct cos_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 20;
+  static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit cos_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return cos(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return cos(usual, self); }
 };
 
 // cos_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(-sin(self))
@@ -36,10 +39,12 @@ struct cos_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 23;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit cos_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * conj(neg(sin(self)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * conj(neg(sin(usual, self)));
   }
 };
 
@@ -49,9 +54,12 @@ struct erf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
+  static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit erf_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return erf(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return erf(usual, self); }
 };
 
 // erf_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (1.1283791670955126 *
@@ -62,6 +70,7 @@ struct erf_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 16;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit erf_backward_op(const Scalar*) {}
   template <typename U>
@@ -77,6 +86,7 @@ struct exp_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 12;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit exp_op(const Scalar*) {}
   template <typename U>
@@ -90,6 +100,7 @@ struct exp2_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 12;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit exp2_op(const Scalar*) {}
   template <typename U>
@@ -218,6 +229,7 @@ struct log_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit log_op(const Scalar*) {}
   template <typename U>
@@ -231,6 +243,7 @@ struct log10_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit log10_op(const Scalar*) {}
   template <typename U>
@@ -284,6 +297,7 @@ struct log2_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit log2_op(const Scalar*) {}
   template <typename U>
@@ -457,6 +471,7 @@ struct sigmoid_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit sigmoid_op(const Scalar*) {}
   template <typename U>
@@ -497,6 +512,7 @@ struct silu_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 19;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit silu_op(const Scalar*) {}
   template <typename U>
@@ -528,9 +544,12 @@ struct sin_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 20;
+  static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit sin_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sin(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return sin(usual, self); }
 };
 
 // sin_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * conj(cos(self))
@@ -539,10 +558,12 @@ struct sin_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 22;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit sin_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * conj(cos(self));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * conj(cos(usual, self));
   }
 };
 

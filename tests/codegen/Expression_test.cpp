@@ -156,6 +156,21 @@ TEST(Signs, AreAllThatSomeExpressionsChange) {
   EXPECT_FALSE(changes_signs_alone({negative, graph.constant(0)}));
 }
 
+TEST(ShortForms, ServeWhereRelativeErrorsStaySmall) {
+  const auto serve = [](const char* text) { return takes_short_forms({Parsed(text).root}); };
+  EXPECT_TRUE(serve("exp(x)"));
+  EXPECT_TRUE(serve("-exp(x - 1) / y * sin(x)"));
+  EXPECT_TRUE(serve("x > 0 ? x : sigmoid(x * x + 1)"));
+  // There is none of what is left.
+  EXPECT_FALSE(serve("x * y + tanh(x)"));
+  EXPECT_FALSE(serve("exp(2) * x"));
+  EXPECT_FALSE(serve("exp(x) - 1"));
+  EXPECT_FALSE(serve("log(exp(x))"));
+  EXPECT_FALSE(serve("exp(x) > 2 ? x : y"));
+  EXPECT_FALSE(serve("exp(x) * (1 - exp(x))"));
+  EXPECT_FALSE(serve("y * (x * (exp(x) - y))"));
+}
+
 TEST(Conditions, MayBeFalseOfAllIntegers) {
   Graph graph;
   const Node* x = graph.input("x");

@@ -58,8 +58,15 @@ class Usual {
 };
 inline constexpr Any kAny;
 
+// What is passed where the results are rounded to T, which has 16 bits; see Note [Short forms] in
+// math_short.h. Functions without a short form take it for Any.
+template <typename T>
+struct RoundedTo : Any {};
+template <typename T>
+inline constexpr RoundedTo<T> kRoundedTo;
+
 template <typename U>
-inline constexpr bool kTellsUsual = std::is_same_v<std::remove_const_t<U>, Any>;
+inline constexpr bool kTellsUsual = std::is_base_of_v<Any, U>;
 template <typename V>
 inline constexpr bool kTellsUsual<Usual<V>> = true;
 

@@ -64,8 +64,18 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec operator|(Vec a, Vec b) { return _mm512_or_ps(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec operator^(Vec a, Vec b) { return _mm512_xor_ps(a, b); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
-  // y * 2^n for whole n
+  // y * 2^n, where n is rounded down
   OPLOOM_ALWAYS_INLINE friend Vec scale(Vec y, Vec n) { return _mm512_scalef_ps(y, n); }
+  // x less the whole number below it; 0 of infinities
+  OPLOOM_ALWAYS_INLINE friend Vec rest_of_floor(Vec x) {
+    return _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  }
+  // The exponent of x, as std::logb() gives it, and x times a power of two, from 3/4 to 3/2; nan of
+  // numbers below 0.
+  OPLOOM_ALWAYS_INLINE friend Vec logb(Vec x) { return _mm512_getexp_ps(x); }
+  OPLOOM_ALWAYS_INLINE friend Vec significand_near_one(Vec x) {
+    return _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+  }
   OPLOOM_ALWAYS_INLINE Vec neg() const { return -lanes_; }
   OPLOOM_ALWAYS_INLINE Vec abs() const { return _mm512_andnot_ps(Vec(-0.0f), lanes_); }
 
@@ -350,7 +360,11 @@ OPLOOM_ALWAYS_INLINE Vec<float> as_float(const Half*, __m256i bits) {
   return Vec<float>(_mm512_cvtph_ps(bits));
 }
 OPLOOM_ALWAYS_INLINE Vec<float> as_float(const BFloat16*, __m256i bits) {
-  return Vec<float>(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
+  // Each into the upper half of a float.
+  const __m512i places = _mm512_set_epi16(15, 0, 14, 0, 13, 0, 12, 0, 11, 0, 10, 0, 9, 0, 8, 0,  //
+                                          7, 0, 6, 0, 5, 0, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0);
+  return Vec<float>(_mm512_castsi512_ps(
+      _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, places, _mm512_castsi256_si512(bits))));
 }
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source) {
@@ -368,10 +382,12 @@ OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
 // Rounds to nearest even; NaN stays NaN.
 OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
   const __m512i bits = _mm512_castps_si512(value);
-  const __m512i lsb = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  // bits + (0x7fff + the last bit that is kept), as bits - ~(0x7ffe | that bit)
+  const __m512i less = _mm512_ternarylogic_epi32(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1),
+                                                 _mm512_set1_epi32(0x7ffe), 0b00010101);
   const __mmask16 is_number = _mm512_cmp_ps_mask(value, value, _CMP_ORD_Q);
-  const __m512i rounded = _mm512_mask_add_epi32(_mm512_set1_epi32(0x7fc00000), is_number, lsb,
-                                                _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)));
+  const __m512i rounded =
+      _mm512_mask_sub_epi32(_mm512_set1_epi32(0x7fc00000), is_number, bits, less);
   // The upper half of each.
   const __m512i places = _mm512_broadcast_i64x4(
       _mm256_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1));

@@ -16,8 +16,9 @@ struct Function {
     truth = 4,     // the result is true or false
     exact = 8,     // of a number's own bits, which float16 and bfloat16, computed as float32, lose
     signs = 16,    // the first number with another sign, perhaps
-    no_integer = 32,  // false of every integer
-    two_forms = 64,   // in kernels for the CPU there is a shorter form for usual arguments
+    no_integer = 32,   // false of every integer
+    two_forms = 64,    // in kernels for the CPU there is a shorter form for usual arguments
+    short_form = 128,  // there is one for results that are rounded to 16 bits
   };
 
   std::string_view name;

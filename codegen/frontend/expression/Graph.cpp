@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <stdexcept>
 
@@ -21,7 +22,7 @@ struct Operation {
   int precedence;
   bool truth;
   double (*evaluate)(const double*);
-  bool two_forms = false;  // as Function::two_forms
+  unsigned traits = Function::none;
 };
 
 constexpr std::array<Operation, 16> kOperations = {{
@@ -41,7 +42,8 @@ constexpr std::array<Operation, 16> kOperations = {{
     {"not", "!", 7, true, [](const double* a) -> double { return a[0] == 0; }},
     {"conj", "conj", 8, false, [](const double* a) { return a[0]; }},
     {"sigmoid_product", "sigmoid_product", 8, false,
-     [](const double* a) { return a[0] * c10::numbers::sigmoid(a[1]); }, true},
+     [](const double* a) { return a[0] * c10::numbers::sigmoid(a[1]); },
+     Function::two_forms | Function::short_form},
 }};
 
 const Operation* find_operation(std::string_view name) {
@@ -73,10 +75,10 @@ double (*evaluation_of(std::string_view operation))(const double* arguments) {
   return function->evaluate;
 }
 
-bool has_two_forms(std::string_view operation) {
-  if (const Operation* known = find_operation(operation)) return known->two_forms;
+bool has_any(std::string_view operation, unsigned traits) {
+  if (const Operation* known = find_operation(operation)) return (known->traits & traits) != 0;
   const Function* function = find_function(operation);
-  return function && function->has(Function::two_forms);
+  return function && (function->traits & traits) != 0;
 }
 
 const Node* Graph::intern(Node node) {
@@ -331,6 +333,27 @@ bool changes_signs_alone(const std::vector<const Node*>& roots) {
     const Function* function = find_function(node->name);
     return node->name == "neg" || (function && function->has(Function::signs));
   });
+}
+
+bool takes_short_forms(const std::vector<const Node*>& roots) {
+  // What other nodes than products are made of: a small relative error may become a large one.
+  std::set<const Node*> exposed;
+  bool found = false;
+  const auto order = in_order(roots);
+  for (const Node* node : std::views::reverse(order)) {
+    if (node->kind != Node::Kind::call || node->uniform) continue;
+    const std::string& name = node->name;
+    const bool multiplied = name == "mul" || name == "div" || name == "neg" || name == "select";
+    const bool is_exposed = exposed.contains(node);
+    if (has_any(name, Function::short_form)) {
+      if (is_exposed) return false;
+      found = true;
+    }
+    if (!multiplied || is_exposed) {
+      exposed.insert(node->arguments.begin(), node->arguments.end());
+    }
+  }
+  return found;
 }
 
 bool is_false_of_integers(const Node* node) {

@@ -76,12 +76,14 @@ bool depends_on(const Node* root, const Node* leaf);
 int cost(const std::vector<const Node*>& roots);
 // Whether they are numbers of tensors with other signs.
 bool changes_signs_alone(const std::vector<const Node*>& roots);
+// Whether there are functions with a short form, whose results are no more than multiplied.
+bool takes_short_forms(const std::vector<const Node*>& roots);
 // Whether it is false wherever it is computed of integers.
 bool is_false_of_integers(const Node* node);
 // What computes one operation. True and false are 1 and 0.
 double (*evaluation_of(std::string_view operation))(const double* arguments);
-// Function::two_forms of any operation.
-bool has_two_forms(std::string_view operation);
+// Whether any operation has one of the traits of Function.
+bool has_any(std::string_view operation, unsigned traits);
 // Its value for given arguments; every argument that occurs must be there.
 double evaluate(const Node* root, const std::map<std::string, double>& arguments);
 // In the notation of the YAML files; cut off where it is longer than kFoundFormula allows.

@@ -1,3 +1,4 @@
+#include <codegen/frontend/expression/Functions.h>
 #include <codegen/frontend/expression/Program.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ Program linearize(const std::vector<const Node*>& roots, std::set<std::string> t
     }
     instruction.uniform = node->uniform;
     instruction.truth = node->truth;
-    instruction.two_forms = has_two_forms(node->name);
+    instruction.two_forms = has_any(node->name, Function::two_forms | Function::short_form);
     program.instructions.push_back(std::move(instruction));
   }
   for (const Node* root : roots) program.outputs.push_back(names.at(root));

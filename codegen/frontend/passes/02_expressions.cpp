@@ -152,6 +152,7 @@ class Expander {
     expression.false_of_integers = needs.integers && is_false_of_integers(root);
     expression.reduced = needs.reduced;
     expression.signs = changes_signs_alone({root});
+    expression.short_forms = takes_short_forms({root});
     expression.cost = cost({root});
     expression.promotion = root->truth      ? Expression::Promotion::truth
                            : needs.integers ? Expression::Promotion::same
@@ -676,6 +677,7 @@ class Expander {
     expression.promotion = Expression::Promotion::same;
     expression.complex = complex;
     expression.signs = changes_signs_alone(roots);
+    expression.short_forms = takes_short_forms(roots);
     expression.cost = cost(roots);
     expression.program = linearize(graph.for_kernels(roots), argument_names(schema));
     internal->expression = std::move(expression);

@@ -70,7 +70,7 @@ template <typename T, typename Wide>
 double error_in_ulp(T got, Wide expected) {
   using Limits = std::numeric_limits<T>;
   if (std::isnan(expected) || std::isnan(got)) {
-    return std::isnan(expected) && std::isnan(got) ? 0 : Limits::infinity();
+    return std::isnan(expected) && std::isnan(got) ? 0. : std::numeric_limits<double>::infinity();
   }
   // The number after the largest one stands for infinity, so that an error is finite there.
   const Wide limit = Wide(Limits::max()) + unit<T>(Wide(Limits::max()));

@@ -135,6 +135,35 @@ TEST(Precision, FunctionsOfDouble) {
   }
 }
 
+// Rounding is all there should be to see, half a ULP; see Note [Short forms].
+template <typename T>
+void expect_every_number_of_16_bits() {
+  std::vector<T> inputs;
+  for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
+    inputs.push_back(T(static_cast<uint16_t>(bits), T::from_bits()));
+  }
+  for (const Function& f : kFunctions) {
+    const Tensor result = f.function(tensor_of(inputs));
+    const Bound bound{0.53, 0.53, f.float32.default_absolute, f.float32.vector_absolute};
+    const auto reference = [&](size_t i) {
+      return f.reference_of_float(static_cast<float>(inputs[i]));
+    };
+    expect_precise(f.name, result, bound, inputs, reference);
+    size_t other_signs = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const double expected = reference(i);
+      const T got = result.const_data_ptr<T>()[i];
+      const bool is_zero = static_cast<float>(got) == 0 && bound.absolute() == 0;
+      other_signs += is_zero && std::signbit(static_cast<float>(got)) != std::signbit(expected);
+    }
+    EXPECT_EQ(other_signs, 0) << f.name;
+  }
+}
+TEST(Precision, EveryNumberOf16Bits) {
+  expect_every_number_of_16_bits<c10::Half>();
+  expect_every_number_of_16_bits<c10::BFloat16>();
+}
+
 // Every pair of numbers at which a function of two may go another way.
 template <typename T>
 std::pair<std::vector<T>, std::vector<T>> pairs_of_edges() {
