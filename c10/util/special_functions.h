@@ -43,6 +43,29 @@ OPLOOM_HOST_DEVICE inline double digamma(double x) {
          std::numbers::pi / std::tan(std::numbers::pi * (x - std::round(x)));
 }
 
+// For x > 0; nan for nan.
+OPLOOM_HOST_DEVICE inline double trigamma_of_positive(double x) {
+  double shift = 0;
+  for (; x < 10; ++x) shift += 1 / (x * x);  // DLMF 5.15.5
+  // DLMF 5.15.8
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1. / 6 -
+           z * (1. / 30 -
+                z * (1. / 42 -
+                     z * (1. / 30 -
+                          z * (5. / 66 - z * (691. / 2730 - z * (7. / 6 - z * (3617. / 510))))))));
+  return shift + (1 + 0.5 / x + series) / x;
+}
+// The derivative of digamma; inf at 0, -1, -2, ...
+OPLOOM_HOST_DEVICE inline double trigamma(double x) {
+  if (!(x <= 0)) return trigamma_of_positive(x);
+  if (x == std::floor(x)) return kInf;
+  // DLMF 5.15.6; the sine of the fractional part alone keeps its digits.
+  const double slope = std::numbers::pi / std::sin(std::numbers::pi * (x - std::round(x)));
+  return slope * slope - trigamma_of_positive(1 - x);
+}
+
 // For s > 1 and q > 0; nan for nan.
 OPLOOM_HOST_DEVICE inline double zeta_of_positive(double s, double q) {
   double sum = 0;
@@ -81,6 +104,7 @@ OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
 OPLOOM_HOST_DEVICE inline double polygamma(double n, double x) {
   if (n < 0 || n != std::floor(n)) return kNan;
   if (n == 0) return digamma(x);
+  if (n == 1) return trigamma(x);
   // DLMF 5.15.1
   const double value = std::tgamma(n + 1) * zeta(n + 1, x);
   return std::fmod(n, 2) == 0 ? -value : value;

@@ -391,6 +391,7 @@ struct ldexp_Tensor_backward_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_op(const Scalar*) {}
   template <typename U>
@@ -410,6 +411,7 @@ struct ldexp_Tensor_backward_0_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_0_op(const Scalar*) {}
   template <typename U>
@@ -427,6 +429,7 @@ struct ldexp_Tensor_backward_1_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit ldexp_Tensor_backward_1_op(const Scalar*) {}
   template <typename U>

@@ -40,6 +40,7 @@ struct cos_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 23;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit cos_backward_op(const Scalar*) {}
   template <typename U>
@@ -154,6 +155,7 @@ struct expm1_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit expm1_backward_op(const Scalar*) {}
   template <typename U>
@@ -559,6 +561,7 @@ struct sin_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 22;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit sin_backward_op(const Scalar*) {}
   template <typename U>

@@ -158,9 +158,11 @@ TEST(Signs, AreAllThatSomeExpressionsChange) {
 
 TEST(ShortForms, ServeWhereRelativeErrorsStaySmall) {
   const auto serve = [](const char* text) { return takes_short_forms({Parsed(text).root}); };
+  Graph graph;
   EXPECT_TRUE(serve("exp(x)"));
   EXPECT_TRUE(serve("-exp(x - 1) / y * sin(x)"));
   EXPECT_TRUE(serve("x > 0 ? x : sigmoid(x * x + 1)"));
+  EXPECT_TRUE(takes_short_forms({graph.call("conj", {graph.call("exp", {graph.input("x")})})}));
   // There is none of what is left.
   EXPECT_FALSE(serve("x * y + tanh(x)"));
   EXPECT_FALSE(serve("exp(2) * x"));

@@ -172,10 +172,14 @@ OPLOOM_SPECIAL(i0e)
 OPLOOM_SPECIAL(i1)
 OPLOOM_SPECIAL(i1e)
 OPLOOM_SPECIAL(ndtri)
+OPLOOM_SPECIAL(trigamma)
 #undef OPLOOM_SPECIAL
 
 template <typename T>
 Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {
+  // The order is the same for all.
+  if (all(n == Vec<T>(T(0)))) return digamma(x);
+  if (all(n == Vec<T>(T(1)))) return trigamma(x);
   return map_two(n, x, [](T a, T b) { return static_cast<T>(c10::special::polygamma(a, b)); });
 }
 template <typename T>

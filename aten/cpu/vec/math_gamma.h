@@ -103,6 +103,42 @@ OPLOOM_NOINLINE inline Vec<double> digamma_in_double(Vec<double> x) {
 }
 OPLOOM_ALWAYS_INLINE Vec<double> digamma(const Vec<double>& x) { return digamma_in_double(x); }
 
+// For x > 0: the sum of 1 / x^2 as far as x < 10, as one quotient (DLMF 5.15.5), and DLMF 5.15.8.
+inline Vec<double> trigamma_of_positive(Vec<double> x) {
+  using D = Vec<double>;
+  const D one(1.), ten(10.);
+  D above(0.), below(1.);
+  for (auto done = !(x < ten); !all(done); done = !(x < ten)) {
+    const D square = x * x;
+    above = blendv(fmadd(above, square, below), above, done);
+    below = blendv(below * square, below, done);
+    x = blendv(x + one, x, done);
+  }
+  const D inverse = one / x;
+  const D z = inverse * inverse;
+  const D series = z * polynomial(z, 1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730,
+                                  7. / 6, -3617. / 510);
+  return fmadd(inverse, fmadd(inverse, D(0.5), one + series), above / below);
+}
+
+// Below 0 DLMF 5.15.6.
+OPLOOM_NOINLINE inline Vec<double> trigamma_in_double(Vec<double> x) {
+  using D = Vec<double>;
+  const D zero(0.), one(1.), pi(3.14159265358979323846);
+  const auto negative = x < zero;
+  D y = trigamma_of_positive(blendv(x, one - x, negative));
+  if (!all(x > zero)) {
+    const D slope = pi / (pi * (x - x.round())).sin();
+    y = blendv(y, slope * slope - y, negative);
+    y = blendv(y, D(std::numeric_limits<double>::infinity()), (x <= zero) & (x == x.floor()));
+  }
+  return y;
+}
+OPLOOM_ALWAYS_INLINE Vec<double> trigamma(const Vec<double>& x) { return trigamma_in_double(x); }
+OPLOOM_ALWAYS_INLINE Vec<float> trigamma(const Vec<float>& x) {
+  return in_double(x, trigamma_in_double);
+}
+
 // For positive normal numbers, as lgamma: from 1 to 3 (x - a) P(x - 2), where a is the zero.
 OPLOOM_ALWAYS_INLINE Vec<float> digamma_of_usual(Vec<float> x) {
   using D = Vec<double>;

@@ -343,7 +343,8 @@ bool takes_short_forms(const std::vector<const Node*>& roots) {
   for (const Node* node : std::views::reverse(order)) {
     if (node->kind != Node::Kind::call || node->uniform) continue;
     const std::string& name = node->name;
-    const bool multiplied = name == "mul" || name == "div" || name == "neg" || name == "select";
+    const bool multiplied =
+        name == "mul" || name == "div" || name == "neg" || name == "select" || name == "conj";
     const bool is_exposed = exposed.contains(node);
     if (has_any(name, Function::short_form)) {
       if (is_exposed) return false;

@@ -31,6 +31,7 @@
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp2.h>
 #include <generated/ops/ones_like.h>
+#include <generated/ops/polygamma.h>
 #include <generated/ops/pow.h>
 #include <generated/ops/reciprocal.h>
 #include <generated/ops/rsqrt.h>
@@ -146,6 +147,22 @@ inline long double exact_digamma(long double x) {
   const long double series =
       z * (1.L / 12 - z * (1.L / 120 - z * (1.L / 252 - z * (1.L / 240 - z / 132))));
   return std::log(x) - 0.5L / x - series - below;
+}
+
+// DLMF 5.15.5, up to 40, 5.15.8 and, below 0, 5.15.6.
+inline long double exact_trigamma(long double x) {
+  constexpr long double kPi = 3.14159265358979323846L;
+  if (x <= 0) {
+    if (x == std::floor(x)) return std::numeric_limits<long double>::infinity();
+    const long double slope = kPi / std::sin(kPi * (x - std::round(x)));
+    return slope * slope - exact_trigamma(1 - x);
+  }
+  long double below = 0;
+  for (; x < 40; ++x) below += 1 / (x * x);
+  const long double z = 1 / (x * x);
+  const long double series =
+      z * (1.L / 6 - z * (1.L / 30 - z * (1.L / 42 - z * (1.L / 30 - z * 5 / 66))));
+  return below + (1 + 0.5L / x + series) / x;
 }
 
 // The modified Bessel function I of order 0 or 1, times exp(-|x|) if it is to be scaled: DLMF
@@ -307,6 +324,12 @@ inline const Function kFunctions[] = {
     {"sqrt", at::sqrt, OPLOOM_BOTH(std::sqrt(x)), {.5, .5}, {.5, .5}},
     {"tan", at::tan, OPLOOM_BOTH(std::tan(x)), {1.1, 1}, {1, 1}},
     {"tanh", at::tanh, OPLOOM_BOTH(std::tanh(x)), {2.1, 1}, {2.1, 1}},
+    {"trigamma",
+     [](const Tensor& x) { return at::polygamma(1, x); },
+     [](long double x) -> long double { return exact_trigamma(x); },
+     [](double x) -> double { return static_cast<double>(exact_trigamma(x)); },
+     {1, .75},
+     {5, 7}},
 };
 
 #undef OPLOOM_BOTH
