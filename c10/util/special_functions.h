@@ -93,11 +93,18 @@ OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
   const double below = std::floor(q);
   if (q == below) return kInf;
   if (s != std::floor(s)) return kNan;
-  // The terms of positive numbers, and of negative ones all without those below q.
   const double above_0 = zeta_of_positive(s, q - below);
+  const bool is_even = std::fmod(s, 2) == 0;
+  if (is_even && below > -24) {
+    double sum = above_0;
+    for (; q < 0; ++q) sum += std::pow(q, -s);
+    return sum;
+  }
+  // The terms of positive numbers, and of negative ones all without those below q: terms of odd
+  // powers may cancel, and these are more exact.
   const double below_0 = zeta_of_positive(s, below + 1 - q);
   const double below_q = zeta_of_positive(s, 1 - q);
-  return std::fmod(s, 2) == 0 ? above_0 + below_0 - below_q : above_0 - below_0 + below_q;
+  return is_even ? above_0 + below_0 - below_q : above_0 - below_0 + below_q;
 }
 
 // The n-th derivative of digamma, for whole n >= 0.
