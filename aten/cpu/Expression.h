@@ -88,8 +88,10 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
       store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
     }
     if (i < n) store(i, f(load_rest(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
-  } else {
+  } else if constexpr (kTwoForms<F>) {
     for_each_vec<T>(n, op, in, inputs, store, repeated);
+  } else {
+    for_each_vec<T>(n, of_any(op), in, inputs, store, repeated);
   }
 }
 

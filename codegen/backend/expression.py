@@ -196,7 +196,9 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
     expression = op.expression
     uniform = [i for i in program.instructions if i.uniform]
     flags = {a.name for a in op.inputs if a.type.base == "bool"}
-    two_forms = target is CPU and any(i.two_forms and not i.uniform for i in program.instructions)
+    computed = [i for i in program.instructions if not i.uniform] if target is CPU else []
+    two_forms = any(i.two_forms for i in computed)
+    short_forms = expression.short_forms and any(i.short_form for i in computed)
     functions = {i.operation for i in program.instructions} | {"usual"}
 
     def named(argument: str) -> str:
@@ -214,7 +216,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
             condition, chosen, other = arguments
             return f"all({condition}) ? {chosen} : {other}"
         # See Note [Usual arguments] in aten/cpu/vec/math_base.h.
-        told = two_forms and instruction.two_forms
+        told = (two_forms and instruction.two_forms) or (short_forms and instruction.short_form)
         return _vec(instruction, ["usual", *arguments] if told else arguments)
 
     used = _uses(program)
@@ -250,7 +252,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
         lines.append(text.assign("    return ", outputs[0]))
     else:
         lines.append(wrapped(f"return {target.outputs}<V, {len(outputs)}>{{", outputs, "};", 4))
-    if two_forms:
+    if two_forms or short_forms:
         parameters.insert(0, "U& usual")
     call = wrapped(f"  {target.function} auto operator()(", parameters, ") const {")
     return "\n".join(
@@ -261,11 +263,10 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
             f"  static constexpr int kInputs = {len(expression.inputs)};",
             *(_properties(expression) if target is CPU else []),
             *(["  static constexpr bool kTwoForms = true;"] if two_forms else []),
-            *(["  static constexpr bool kShortForms = true;"]
-              if two_forms and expression.short_forms else []),
+            *(["  static constexpr bool kShortForms = true;"] if short_forms else []),
             f"  using V = {target.numbers};",
             constructor,
-            *(["  template <typename U>"] if two_forms else []),
+            *(["  template <typename U>"] if two_forms or short_forms else []),
             text.function(call, lines),
             *members,
             "};",

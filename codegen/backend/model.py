@@ -260,7 +260,8 @@ class Instruction:
     arguments: tuple[str, ...]
     uniform: bool  # the same for every element
     truth: bool  # true or false, not a number
-    two_forms: bool  # kernels for the CPU have a shorter form, for usual arguments or 16 bits
+    two_forms: bool  # kernels for the CPU have a shorter form for usual arguments
+    short_form: bool  # and one for results of 16 bits
 
 
 @dataclass(frozen=True)
@@ -282,6 +283,7 @@ class Program:
                 i["uniform"],
                 i["truth"],
                 i["two_forms"],
+                i["short_form"],
             )
             for i in json["instructions"]
         )

@@ -271,6 +271,7 @@ class Writer {
       json_.key("uniform").value(instruction.uniform);
       json_.key("truth").value(instruction.truth);
       json_.key("two_forms").value(instruction.two_forms);
+      json_.key("short_form").value(instruction.short_form);
       json_.end_object().end_compact();
     }
     json_.end_array();

@@ -69,7 +69,6 @@ struct _sinc_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 83;
-  static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit _sinc_op(const Scalar*) {}
@@ -109,11 +108,9 @@ struct _sinc_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 130;
-  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _sinc_backward_op(const Scalar*) {}
-  template <typename U>
-  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
     const auto t1 = abs(self) < V(T(0.05));
     const auto t2 = V(T(3.141592653589793)) * self;
     const auto t4 = V(T(3.141592653589793)) * (V(T(2)) * t2);
@@ -125,9 +122,9 @@ struct _sinc_backward_op {
     const auto t26 =
         (t4 * (V(T(0.16666666666666666)) - (t5 * t11))) + (t5 * ((t5 * t21) - (t4 * t11)));
     const auto t29 = V(T(3.141592653589793)) * select(t1, V(T(1)), self);
-    const auto t32 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(usual, t29));
-    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(usual, t29) / t29));
-    return grad_output * select(t1, neg(t26), (t32 - t36) / t29);
+    const auto t36 = select(t1, V(T(0)), V(T(3.141592653589793)) * (sin(t29) / t29));
+    const auto t37 = select(t1, V(T(0)), V(T(3.141592653589793)) * cos(t29)) - t36;
+    return grad_output * select(t1, neg(t26), t37 / t29);
   }
 };
 

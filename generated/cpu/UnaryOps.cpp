@@ -25,7 +25,6 @@ struct cos_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 20;
-  static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit cos_op(const Scalar*) {}
@@ -39,7 +38,6 @@ struct cos_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 23;
-  static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit cos_backward_op(const Scalar*) {}
@@ -55,7 +53,6 @@ struct erf_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
-  static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit erf_op(const Scalar*) {}
@@ -546,7 +543,6 @@ struct sin_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 20;
-  static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit sin_op(const Scalar*) {}
@@ -560,7 +556,6 @@ struct sin_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 22;
-  static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit sin_backward_op(const Scalar*) {}

@@ -43,7 +43,7 @@ def test_every_expression_operator_has_a_kernel_and_its_registration(model, sour
 def in_one_form(op):
     """The operator with functions that are not told by CPU kernels which arguments are usual."""
     program = op.expression.program
-    instructions = tuple(replace(i, two_forms=False) for i in program.instructions)
+    instructions = tuple(replace(i, two_forms=False, short_form=False) for i in program.instructions)
     return replace(op, expression=replace(op.expression,
                                           program=replace(program, instructions=instructions)))
 
@@ -70,6 +70,7 @@ def test_kernels_of_the_cpu_tell_functions_with_two_forms(model):
     assert "kTwoForms = true" in bodies["silu"] and "kShortForms = true" in bodies["silu"]
     assert "kTwoForms = true" in bodies["expm1"] and "kShortForms" not in bodies["expm1"]
     assert "usual" not in bodies["tanh"] and "kTwoForms" not in bodies["tanh"]
+    assert "sin(usual, self)" in bodies["sin"] and "kTwoForms" not in bodies["sin"]
     told = [name for name, body in bodies.items() if "(usual, " in body]
     assert told and all("U& usual" in bodies[name] for name in told)
 

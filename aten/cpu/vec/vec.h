@@ -158,9 +158,11 @@ inline constexpr bool kTwoForms = false;
 template <typename F>
 requires(F::kTwoForms) inline constexpr bool kTwoForms<F> = true;
 
+// f as a function of the numbers alone. One that says whether functions in it may have short forms
+// takes something before them, too; see Note [Short forms].
 template <typename F>
 OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
-  if constexpr (kTwoForms<F>) {
+  if constexpr (kTwoForms<F> || requires { F::kShortForms; }) {
     return [f](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return f(kAny, x...); };
   } else {
     return f;

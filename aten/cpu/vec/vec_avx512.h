@@ -360,9 +360,10 @@ OPLOOM_ALWAYS_INLINE Vec<float> as_float(const Half*, __m256i bits) {
   return Vec<float>(_mm512_cvtph_ps(bits));
 }
 OPLOOM_ALWAYS_INLINE Vec<float> as_float(const BFloat16*, __m256i bits) {
-  // Each into the upper half of a float.
-  const __m512i places = _mm512_set_epi16(15, 0, 14, 0, 13, 0, 12, 0, 11, 0, 10, 0, 9, 0, 8, 0,  //
-                                          7, 0, 6, 0, 5, 0, 4, 0, 3, 0, 2, 0, 1, 0, 0, 0);
+  // Each into the upper half of a float. Constants of 64 bytes would be stored for each file, and
+  // kept for all of its kernels where one is; this one is made of 16.
+  const __m512i places = _mm512_slli_epi32(
+      _mm512_cvtepu8_epi32(_mm_set_epi64x(0x0f0e0d0c0b0a0908, 0x0706050403020100)), 16);
   return Vec<float>(_mm512_castsi512_ps(
       _mm512_maskz_permutexvar_epi16(0xaaaaaaaa, places, _mm512_castsi256_si512(bits))));
 }

@@ -36,7 +36,8 @@ Program linearize(const std::vector<const Node*>& roots, std::set<std::string> t
     }
     instruction.uniform = node->uniform;
     instruction.truth = node->truth;
-    instruction.two_forms = has_any(node->name, Function::two_forms | Function::short_form);
+    instruction.two_forms = has_any(node->name, Function::two_forms);
+    instruction.short_form = has_any(node->name, Function::short_form);
     program.instructions.push_back(std::move(instruction));
   }
   for (const Node* root : roots) program.outputs.push_back(names.at(root));

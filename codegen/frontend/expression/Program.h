@@ -19,7 +19,8 @@ struct Instruction {
   std::vector<std::string> arguments;
   bool uniform = false;  // the same for every element
   bool truth = false;
-  bool two_forms = false;  // Function::two_forms, or a short form
+  bool two_forms = false;  // see Function::two_forms
+  bool short_form = false;
 };
 
 struct Program {
