@@ -350,8 +350,8 @@ struct VarOp {
     return {center, shift, squares < T(0) ? T(0) : squares, n};
   }
 
-  // What the distance between the means of two parts adds to the sums of both. Where it is nan, as
-  // the difference of means that are too far off, or that of a part whose sum is nan already.
+  // What the distance between the means of two parts adds to the sums of both. It is nan where the
+  // means are too far apart to be subtracted, or where the sum of one part is nan already.
   template <typename V>
   static V squares_between(V delta, V weight) {
     const V squares = delta * delta * weight;

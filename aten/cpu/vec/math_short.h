@@ -84,29 +84,32 @@ OPLOOM_ALWAYS_INLINE Vec<float> sin_of_halves(Vec<float> r, Vec<float> rounded) 
 OPLOOM_ALWAYS_INLINE Vec<float> less_halves(Vec<float> x, Vec<float> n) {
   return fmadd(n, Vec<float>(-1.509958e-07f), fmadd(n, Vec<float>(-3.1415925f), x));
 }
-template <typename T>
-OPLOOM_ALWAYS_INLINE bool are_few_turns(const Vec<float>& x) {
-  return std::is_same_v<T, Half> || all(x.abs() <= Vec<float>(1e5f));
+// `near` where x is no more than so many turns, else what is computed of any number.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE Vec<float> of_few_turns(Vec<float> x, Vec<float> near, const F& of_any) {
+  if constexpr (!std::is_same_v<T, Half>) {
+    const auto few = x.abs() <= Vec<float>(1e5f);
+    if (!all(few)) [[unlikely]]
+      return blendv(of_any(x), near, few);
+  }
+  return near;
 }
-OPLOOM_NOINLINE inline Vec<float> sin_of_many_turns(Vec<float> x) { return x.sin(); }
-OPLOOM_NOINLINE inline Vec<float> cos_of_many_turns(Vec<float> x) { return x.cos(); }
+OPLOOM_NOINLINE inline Vec<float> sin_of_any(Vec<float> x) { return x.sin(); }
+OPLOOM_NOINLINE inline Vec<float> cos_of_any(Vec<float> x) { return x.cos(); }
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> sin(const RoundedTo<T>&, const Vec<float>& x) {
   using V = Vec<float>;
-  if (!are_few_turns<T>(x)) [[unlikely]]
-    return sin_of_many_turns(x);
   const V rounded = fmadd(x, V(0.31830987f), V(kRoundToWhole));
-  return sin_of_halves(less_halves(x, rounded - V(kRoundToWhole)), rounded);
+  const V near = sin_of_halves(less_halves(x, rounded - V(kRoundToWhole)), rounded);
+  return of_few_turns<T>(x, near, sin_of_any);
 }
 // cos(x) = sin(x + pi/2)
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> cos(const RoundedTo<T>&, const Vec<float>& x) {
   using V = Vec<float>;
-  if (!are_few_turns<T>(x)) [[unlikely]]
-    return cos_of_many_turns(x);
   const V rounded = fmadd(x, V(0.31830987f), V(0.5f)) + V(kRoundToWhole);
   const V n = (rounded - V(kRoundToWhole)) - V(0.5f);
-  return sin_of_halves(less_halves(x, n), rounded);
+  return of_few_turns<T>(x, sin_of_halves(less_halves(x, n), rounded), cos_of_any);
 }
 
 // max(x, 0) - |x| 2^P(|x|), where 2^P(s) is the share of the normal distribution below -s. P falls

@@ -142,6 +142,10 @@ void expect_every_number_of_16_bits() {
   for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
     inputs.push_back(T(static_cast<uint16_t>(bits), T::from_bits()));
   }
+  // Each among numbers of other sizes.
+  const auto place_of = [](size_t i) { return i * 40503 % (1 << 16); };
+  std::vector<T> mixed;
+  for (size_t i = 0; i < inputs.size(); ++i) mixed.push_back(inputs[place_of(i)]);
   for (const Function& f : kFunctions) {
     const Tensor result = f.function(tensor_of(inputs));
     const Bound bound{0.53, 0.53, f.float32.default_absolute, f.float32.vector_absolute};
@@ -157,6 +161,14 @@ void expect_every_number_of_16_bits() {
       other_signs += is_zero && std::signbit(static_cast<float>(got)) != std::signbit(expected);
     }
     EXPECT_EQ(other_signs, 0) << f.name;
+    const Tensor of_mixed = f.function(tensor_of(mixed));
+    size_t different = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const T a = of_mixed.const_data_ptr<T>()[i], b = result.const_data_ptr<T>()[place_of(i)];
+      different +=
+          a.x != b.x && !(std::isnan(static_cast<float>(a)) && std::isnan(static_cast<float>(b)));
+    }
+    EXPECT_EQ(different, 0) << f.name << ": neighbours matter";
   }
 }
 TEST(Precision, EveryNumberOf16Bits) {
