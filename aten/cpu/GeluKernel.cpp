@@ -16,13 +16,8 @@ void gelu_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
             return vec::gelu_tanh(usual, x);
           }});
     } else {
-      cpu_kernel_vec<scalar_t>(iter, [](auto x) {
-        if constexpr (c10::is_reduced_floating_point_v<scalar_t> && vec::kHasScale<decltype(x)>) {
-          return vec::gelu(vec::kRoundedTo<scalar_t>, x);
-        } else {
-          return vec::gelu(x);
-        }
-      });
+      cpu_kernel_vec<scalar_t>(iter,
+                               [](auto x) { return vec::gelu(vec::kRoundedTo<scalar_t>, x); });
     }
   });
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -53,6 +54,15 @@ OPLOOM_ALWAYS_INLINE auto squared_distance(const T* row, T center) {
   return [=](int64_t j) { return (row[j] - center) * (row[j] - center); };
 }
 
+// Whether a mean of n numbers, divided from their rounded sum, may be too far from the true one
+// beside their distances from it: it is if all numbers are nearly the same. Then the mean of the
+// distances, added to it, makes it as exact as one number can be.
+template <typename T>
+OPLOOM_ALWAYS_INLINE bool is_rough(T mean, T variance, int64_t n) {
+  const T rounding = mean * (std::numeric_limits<T>::epsilon() * static_cast<T>(16 * n));
+  return variance < rounding * rounding;
+}
+
 // Mean and variance from a mean that is_rough().
 template <typename T>
 OPLOOM_NOINLINE std::pair<T, T> refined(const T* row, int64_t n, T rough) {
@@ -88,7 +98,7 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
         }
         T center = mean_of<T>(n, [&](int64_t j) { return row[j]; });
         T variance = mean_of<T>(n, squared_distance(row, center));
-        if (is_rough<T>(center, variance, n)) [[unlikely]]
+        if (is_rough(center, variance, n)) [[unlikely]]
           std::tie(center, variance) = refined(row, n, center);
         const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
         means[i] = static_cast<scalar_t>(center);

@@ -537,15 +537,6 @@ void load_row(const char* in, int64_t stride, int64_t n, void* elements, double)
   load_as<In, Elem>(in, stride, n, elements, [](In x) { return static_cast<Elem>(x); });
 }
 
-// Whether a mean of n numbers, divided from their rounded sum, may be too far from the true one
-// beside their distances from it: it is if all numbers are nearly the same. Then the mean of the
-// distances, added to it, makes it as exact as one number can be.
-template <typename T, typename V>
-OPLOOM_ALWAYS_INLINE auto is_rough(V mean, V variance, int64_t n) {
-  const V rounding = mean * V(std::numeric_limits<T>::epsilon() * static_cast<T>(16 * n));
-  return variance < rounding * rounding;
-}
-
 // Sum of f(i) over the blocks of `width` numbers from i on that end before n; moves i behind them.
 template <int64_t width, typename T, typename F>
 OPLOOM_ALWAYS_INLINE T sum_blocks(int64_t& i, int64_t n, const F& f) {

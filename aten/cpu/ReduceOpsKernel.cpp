@@ -388,7 +388,7 @@ struct VarOp {
           V x[kRows];
           if constexpr (requires { group.fetch_next(j); }) group.fetch_next(j);
           const V first = lanes.load(group[0] + j);
-          x[0] = first - first;
+          x[0] = first - first;  // nan where `first` is not finite
           V sum = x[0];
           for (int64_t r = 1; r < rows_of_group; ++r) {
             x[r] = lanes.load(group[r] + j) - first;

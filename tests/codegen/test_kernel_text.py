@@ -6,7 +6,7 @@ from codegen.backend import expression, text
 
 
 def test_statements_fit_on_lines(model):
-    """What is too long is taken apart by names. Names of operators may be longer than that helps."""
+    """What is too long is taken apart by names; lines with the name of an operator may stay long."""
     for op in model.operators:
         if op.expression is None:
             continue

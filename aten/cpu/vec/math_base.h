@@ -58,12 +58,15 @@ class Usual {
 };
 inline constexpr Any kAny;
 
-// What is passed where the results are rounded to T, which has 16 bits; see Note [Short forms] in
-// math_short.h. Functions without a short form take it for Any.
+// What is passed where the results are rounded to T; it is Any unless T has 16 bits, see Note
+// [Short forms] in math_short.h. Functions without a short form take it for Any, too.
 template <typename T>
-struct RoundedTo : Any {};
+requires(c10::is_reduced_floating_point_v<T>) struct RoundedTo : Any {
+};
 template <typename T>
-inline constexpr RoundedTo<T> kRoundedTo;
+inline constexpr Any kRoundedTo;
+template <typename T>
+requires(c10::is_reduced_floating_point_v<T>) inline constexpr RoundedTo<T> kRoundedTo<T>;
 
 template <typename U>
 inline constexpr bool kTellsUsual = std::is_base_of_v<Any, U>;

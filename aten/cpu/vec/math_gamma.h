@@ -70,22 +70,31 @@ OPLOOM_ALWAYS_INLINE Vec<float> in_double(Vec<float> x, F f) {
   return narrow(f(halves[0]), f(halves[1]));
 }
 
-// For x > 0, to a few units in the last place: the sum of 1 / x as far as x < 10, as one quotient
-// (DLMF 5.5.2), and DLMF 5.11.2.
-inline Vec<double> digamma_of_positive(Vec<double> x) {
+// The sum of 1 / f(x) over x, x + 1 and so on as far as they are below 10, as one quotient. x
+// becomes the first that is not.
+template <typename F>
+OPLOOM_ALWAYS_INLINE Vec<double> sum_below_ten(Vec<double>& x, F f) {
   using D = Vec<double>;
   const D one(1.), ten(10.);
   D above(0.), below(1.);
   for (auto done = !(x < ten); !all(done); done = !(x < ten)) {
-    above = blendv(fmadd(above, x, below), above, done);
-    below = blendv(below * x, below, done);
+    const D factor = f(x);
+    above = blendv(fmadd(above, factor, below), above, done);
+    below = blendv(below * factor, below, done);
     x = blendv(x + one, x, done);
   }
-  const D inverse = one / x;
+  return above / below;
+}
+
+// For x > 0, to a few units in the last place: DLMF 5.5.2 and 5.11.2.
+inline Vec<double> digamma_of_positive(Vec<double> x) {
+  using D = Vec<double>;
+  const D sum = sum_below_ten(x, [](D v) { return v; });
+  const D inverse = D(1.) / x;
   const D z = inverse * inverse;
   const D series =
       z * polynomial(z, 1. / 12, -1. / 120, 1. / 252, -1. / 240, 1. / 132, -691. / 32760, 1. / 12);
-  return x.log() - fmadd(inverse, D(0.5), series) - above / below;
+  return x.log() - fmadd(inverse, D(0.5), series) - sum;
 }
 
 // Below 0 DLMF 5.5.4.
@@ -103,22 +112,16 @@ OPLOOM_NOINLINE inline Vec<double> digamma_in_double(Vec<double> x) {
 }
 OPLOOM_ALWAYS_INLINE Vec<double> digamma(const Vec<double>& x) { return digamma_in_double(x); }
 
-// For x > 0: the sum of 1 / x^2 as far as x < 10, as one quotient (DLMF 5.15.5), and DLMF 5.15.8.
+// For x > 0: DLMF 5.15.5 and 5.15.8.
 inline Vec<double> trigamma_of_positive(Vec<double> x) {
   using D = Vec<double>;
-  const D one(1.), ten(10.);
-  D above(0.), below(1.);
-  for (auto done = !(x < ten); !all(done); done = !(x < ten)) {
-    const D square = x * x;
-    above = blendv(fmadd(above, square, below), above, done);
-    below = blendv(below * square, below, done);
-    x = blendv(x + one, x, done);
-  }
+  const D one(1.);
+  const D sum = sum_below_ten(x, [](D v) { return v * v; });
   const D inverse = one / x;
   const D z = inverse * inverse;
   const D series = z * polynomial(z, 1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730,
                                   7. / 6, -3617. / 510);
-  return fmadd(inverse, fmadd(inverse, D(0.5), one + series), above / below);
+  return fmadd(inverse, fmadd(inverse, D(0.5), one + series), sum);
 }
 
 // Below 0 DLMF 5.15.6.

@@ -158,8 +158,8 @@ inline constexpr bool kTwoForms = false;
 template <typename F>
 requires(F::kTwoForms) inline constexpr bool kTwoForms<F> = true;
 
-// f as a function of the numbers alone. One that says whether functions in it may have short forms
-// takes something before them, too; see Note [Short forms].
+// f as a function of the numbers alone, in the form for any. One that has short forms alone is told
+// which to take, too; see Note [Short forms].
 template <typename F>
 OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
   if constexpr (kTwoForms<F> || requires { F::kShortForms; }) {
