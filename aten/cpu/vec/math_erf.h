@@ -3,6 +3,7 @@
 
 #include <aten/cpu/vec/math_exp.h>
 
+#include <array>
 #include <iterator>
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
@@ -115,73 +116,87 @@ OPLOOM_ALWAYS_INLINE Vec<double> erfc(const Vec<double>& argument) {
 }
 
 // Note [Share in intervals]
-// Up to 5, s (0.7 + 0.18 s) counts eight intervals, and twice that, with AVX512, sixteen, for which
-// shorter polynomials do. In each of them the share below -s is another polynomial of s - m. The
-// centers m are such that the first coefficient, the share below -m, is almost exactly a float;
-// what exp() and a quotient would take away by rounding never arises. They lie where a longer reach
-// to the left and what cancels to the right give errors alike.
+// Up to 5.365, s (0.23 + 0.2177 s), rounded, is the number of one of eight intervals, and with
+// AVX512 s (0.9 + 0.3708 s) that of one of sixteen, for which shorter polynomials do. In each of
+// them the share below -s is another polynomial of s - m. The centers m are such that the first
+// coefficient, the share below -m, is almost exactly a float; what exp() and a quotient would take
+// away by rounding never arises. They lie where a longer reach to the left and what cancels to the
+// right give errors alike.
 #if defined(CPU_CAPABILITY_AVX512)
+inline constexpr float kIntervalsAtZero = 0.9f, kIntervalsGrow = 0.3708f;
 alignas(64) inline constexpr float kShareCenters[16] = {
-    0.45630312f, 0.98263055f, 1.4259521f, 1.816254f, 2.1697474f, 2.494882f, 2.7975388f, 3.0821009f,
-    3.3515348f,  3.6076796f,  3.8530462f, 4.08787f,  4.3141103f, 4.531798f, 4.743446f,  4.948447f};
+    0.30766523f, 0.94817704f, 1.4872516f, 1.9413539f, 2.3522124f, 2.7412772f,
+    3.0366192f,  3.3430226f,  3.6413703f, 3.9071434f, 4.1645184f, 4.410145f,
+    4.640244f,   4.8666196f,  5.0963817f, 5.3116236f};
 alignas(64) inline constexpr float kShares[7][16] = {
-    {0.324086f, 0.16289465f, 0.07694109f, 0.034665707f, 0.015012995f, 0.0062999493f, 0.0025746794f,
-     0.0010277259f, 0.00040182463f, 0.00015447383f, 5.832869e-05f, 2.1767588e-05f, 8.012347e-06f,
-     2.9241896e-06f, 1.0505655e-06f, 3.7403933e-07f},
-    {-0.35949874f, -0.24617319f, -0.14433645f, -0.07666363f, -0.03789863f, -0.01775378f,
-     -0.007970165f, -0.0034526563f, -0.001451248f, -0.00059519906f, -0.0002383141f, -9.380619e-05f,
-     -3.626301e-05f, -1.3845716e-05f, -5.188437e-06f, -1.9213094e-06f},
-    {0.08202031f, 0.12094866f, 0.10290843f, 0.06962031f, 0.041115224f, 0.022146793f, 0.011148423f,
-     0.0053207176f, 0.002431954f, 0.0010736438f, 0.0004591176f, 0.00019173378f, 7.822131e-05f,
-     3.1372998e-05f, 1.2305536e-05f, 4.753749e-06f},
-    {0.047449164f, 0.0014106375f, -0.0248601f, -0.029372543f, -0.023419986f, -0.01545859f,
-     -0.009067537f, -0.0048908517f, -0.00247505f, -0.0011919339f, -0.0005499569f, -0.0002456321f,
-     -0.000106444204f, -4.5085817e-05f, -1.8592847e-05f, -7.5213225e-06f},
-    {-0.019072918f, -0.020511955f, -0.008294998f, 0.0017323515f, 0.005852145f, 0.00595203f,
-     0.0044843974f, 0.002881879f, 0.0016684852f, 0.0008960114f, 0.00045319344f, 0.00021903974f,
-     0.00010174951f, 4.584121e-05f, 1.9993071e-05f, 8.510381e-06f},
-    {-0.0055759274f, 0.0039054942f, 0.0061825323f, 0.0037955546f, 0.00096201466f, -0.0006701913f,
-     -0.0011594476f, -0.0010467187f, -0.0007473177f, -0.00046663787f, -0.00026547845f,
-     -0.00014140498f, -7.130313e-05f, -3.4514604e-05f, -1.6028072e-05f, -7.2195817e-06f},
-    {0.0022763887f, 0.0026055742f, 0.00015332238f, -0.0012695271f, -0.0012377391f, -0.0006664933f,
-     -0.0001507024f, 0.000119644894f, 0.0001940777f, 0.0001728503f, 0.00012289749f, 7.6566794e-05f,
-     4.3772485e-05f, 2.3400939e-05f, 1.1903029e-05f, 5.789487e-06f}};
+    {0.37916854f, 0.17151967f, 0.06847418f, 0.026107682f, 0.009331057f, 0.0030600424f,
+     0.0011962375f, 0.00041435577f, 0.00013559537f, 4.6696874e-05f, 1.5600526e-05f, 5.165076e-06f,
+     1.7399901e-06f, 5.676162e-07f, 1.731034e-07f, 5.4326428e-08f},
+    {-0.3805006f, -0.25449893f, -0.13200739f, -0.060605716f, -0.025087385f, -0.009313979f,
+     -0.003968105f, -0.001493193f, -0.0005267801f, -0.00019319255f, -6.837214e-05f, -2.3852364e-05f,
+     -8.420252e-06f, -2.870766e-06f, -9.1394827e-07f, -2.981672e-07f},
+    {0.058533262f, 0.120655194f, 0.09816424f, 0.05882857f, 0.029505411f, 0.012766102f, 0.00602481f,
+     0.0024958889f, 0.0009591009f, 0.0003774157f, 0.00014236868f, 5.259627e-05f, 1.9536054e-05f,
+     6.9854805e-06f, 2.3289176e-06f, 7.9187606e-07f},
+    {0.05741426f, 0.004276083f, -0.026665766f, -0.027968224f, -0.018952953f, -0.010112588f,
+     -0.0054369997f, -0.0025323962f, -0.0010763593f, -0.00045934628f, -0.00018623957f,
+     -7.3344934e-05f, -2.881425e-05f, -1.0853567e-05f, -3.8042606e-06f, -1.3524667e-06f},
+    {-0.014155958f, -0.021145107f, -0.006461696f, 0.0037692222f, 0.0062306533f, 0.0048029777f,
+     0.0031238645f, 0.001700516f, 0.00081990554f, 0.00038568582f, 0.00017010768f, 7.2065566e-05f,
+     3.0153435e-05f, 1.2033058e-05f, 4.4562585e-06f, 1.663283e-06f},
+    {-0.007742917f, 0.003464248f, 0.005959695f, 0.0027373908f, -9.127453e-05f, -0.0011365832f,
+     -0.0010810961f, -0.0007577265f, -0.00043501885f, -0.00023209593f, -0.000113587186f,
+     -5.2472766e-05f, -2.3667926e-05f, -1.0084674e-05f, -3.9354577e-06f, -1.5412786e-06f},
+    {0.0018665125f, 0.0028227938f, -0.00019732537f, -0.0013771234f, -0.0009132914f, -0.00025067758f,
+     0.0001059055f, 0.00019215448f, 0.00016533906f, 0.00010925917f, 6.2423846e-05f, 3.2625787e-05f,
+     1.5958898e-05f, 7.4137392e-06f, 3.3160413e-06f, 1.4246236e-06f}};
 #else
-inline constexpr float kShareCenters[8] = {0.82230824f, 1.7060213f, 2.4057524f, 3.0052843f,
-                                           3.538627f,   4.025386f,  4.474111f,  4.893536f};
+inline constexpr float kIntervalsAtZero = 0.23f, kIntervalsGrow = 0.2177f;
+inline constexpr float kShareCenters[8] = {0.73220795f, 1.8277926f, 2.7214904f, 3.356833f,
+                                           3.878536f,   4.411836f,  4.8406267f, 5.2603106f};
 inline constexpr float kShares[9][8] = {
-    {0.20545074f, 0.044002056f, 0.008069599f, 0.0013266635f, 0.00020110694f, 2.8440983e-05f,
-     3.8364924e-06f, 4.952007e-07f},
-    {-0.2844966f, -0.093089595f, -0.022087114f, -0.0043620835f, -0.0007617602f, -0.000120868885f,
-     -1.7952638e-05f, -2.5173943e-06f},
-    {0.116971955f, 0.07940642f, 0.026568064f, 0.0065546506f, 0.0013477926f, 0.00024327195f,
-     4.016105e-05f, 6.15948e-06f},
-    {0.015353584f, -0.029641256f, -0.017624253f, -0.005839202f, -0.0014628172f, -0.00030627675f,
-     -5.6902845e-05f, -9.627612e-06f},
-    {-0.022651825f, -0.0005920884f, 0.006171659f, 0.0032946032f, 0.0010694716f, 0.00026767424f,
-     5.69537e-05f, 1.0751604e-05f},
-    {0.0014265584f, 0.0046463255f, -0.00032599308f, -0.0011039553f, -0.0005374513f, -0.0001695378f,
-     -4.2432413e-05f, -9.081836e-06f},
-    {0.00283286f, -0.0012473747f, -0.0006865667f, 0.00011673827f, 0.00017397692f, 7.81408e-05f,
-     2.4048468e-05f, 5.971239e-06f},
-    {-0.00052288437f, -0.00025564746f, 0.00030454292f, 8.744905e-05f, -2.6775802e-05f,
-     -2.4815516e-05f, -1.0159072e-05f, -2.9814023e-06f},
-    {-0.00032567178f, 0.00018383788f, 3.9580616e-05f, -4.3676162e-05f, -1.4515242e-05f,
-     3.2833102e-06f, 3.7370119e-06f, 1.652317e-06f}};
+    {0.23202083f, 0.03379034f, 0.0032494138f, 0.0003942036f, 5.254349e-05f, 5.1248835e-06f,
+     6.4715147e-07f, 7.1906115e-08f},
+    {-0.30513445f, -0.075068705f, -0.009831208f, -0.0014256857f, -0.00021595096f, -2.3675078e-05f,
+     -3.2567787e-06f, -3.9107263e-07f},
+    {0.111710936f, 0.068605006f, 0.01337777f, 0.0023928944f, 0.0004187868f, 5.2225285e-05f,
+     7.882425e-06f, 1.0285818e-06f},
+    {0.02359035f, -0.029287152f, -0.01049728f, -0.002439905f, -0.0005054343f, -7.28572e-05f,
+     -1.2175788e-05f, -1.7383662e-06f},
+    {-0.02293721f, 0.0019488565f, 0.004912348f, 0.0016487784f, 0.0004202855f, 7.165389e-05f,
+     1.3420902e-05f, 2.114678e-06f},
+    {-0.00017813085f, 0.0036811177f, -0.0010997431f, -0.00074076065f, -0.00025022015f,
+     -5.2302887e-05f, -1.1170044e-05f, -1.964774e-06f},
+    {0.0030877036f, -0.0013847332f, -0.00015528113f, 0.00019476603f, 0.00010580308f, 2.8912957e-05f,
+     7.212154e-06f, 1.4369455e-06f},
+    {-0.00029796368f, -8.2653816e-05f, 0.00020143944f, -8.395671e-06f, -2.8508537e-05f,
+     -1.1777293e-05f, -3.586674e-06f, -8.298704e-07f},
+    {-0.00033333938f, 0.00017767305f, -3.232104e-05f, -2.808357e-05f, 1.8126897e-06f, 4.106929e-06f,
+     1.8091924e-06f, 5.2136664e-07f}};
 #endif
-inline constexpr float kFarthestShare = 4.99f;
+// From here on s times the share is less than half a last digit of s.
+inline constexpr float kFarthestShare = 5.36f;
 
-// The share below -s, by the polynomial of `place`, which is s up to kFarthestShare.
-OPLOOM_ALWAYS_INLINE Vec<float> share_near(Vec<float> s, Vec<float> place) {
+// The share below -s, for s up to kFarthestShare. Of several Vecs step by step: look-ups and
+// products share a port of the processor, which is then free for another Vec.
+template <size_t kVecs>
+OPLOOM_ALWAYS_INLINE std::array<Vec<float>, kVecs> share_near(
+    const std::array<Vec<float>, kVecs>& s) {
   using V = Vec<float>;
-  // The count less 1/2, rounded, is the number of the interval; it comes into the lowest bits.
-  constexpr float kIntervals = std::size(kShareCenters);
-  const V count = fmadd(place, V(0.18f / 8 * kIntervals), V(0.7f / 8 * kIntervals));
-  const V interval = fmadd(place, count, V(-0.5f)) + V(kRoundToWhole);
-  const V d = s - V::lookup(kShareCenters, interval);
   constexpr int kDegree = std::size(kShares) - 1;
-  V share = V::lookup(kShares[kDegree], interval);
-  for (int i = kDegree - 1; i >= 0; --i) share = fmadd(share, d, V::lookup(kShares[i], interval));
+  std::array<V, kVecs> interval, d, share;
+  // Rounded, the number of the interval comes into the lowest bits.
+  for (size_t v = 0; v < kVecs; ++v) {
+    interval[v] = fmadd(s[v], V(kIntervalsGrow), V(kIntervalsAtZero));
+  }
+  for (size_t v = 0; v < kVecs; ++v) interval[v] = fmadd(s[v], interval[v], V(kRoundToWhole));
+  for (size_t v = 0; v < kVecs; ++v) d[v] = s[v] - V::lookup(kShareCenters, interval[v]);
+  for (size_t v = 0; v < kVecs; ++v) share[v] = V::lookup(kShares[kDegree], interval[v]);
+  for (int i = kDegree - 1; i >= 0; --i) {
+    for (size_t v = 0; v < kVecs; ++v) {
+      share[v] = fmadd(share[v], d[v], V::lookup(kShares[i], interval[v]));
+    }
+  }
   return share;
 }
 
@@ -209,28 +224,32 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
   return fmadd(y, V(-0x1p-64f), fmadd(at_most(x, zero), zero, at_least(x, zero)));
 }
 
-// x times the share of the normal distribution below x. Where all that is far is above 0, the
-// share above x hardly counts: a polynomial does, and from 5.6 on, where x times it is an eighth of
-// a last digit, a constant.
-OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
+// x times the share of the normal distribution below x; the short form for x > -kFarthestShare.
+template <size_t kVecs>
+OPLOOM_ALWAYS_INLINE std::array<Vec<float>, kVecs> gelu_of_near(
+    const std::array<Vec<float>, kVecs>& x) {
   using V = Vec<float>;
-  const V s = x.abs();
-  const auto near = s < V(kFarthestShare);
-  const V y = fmadd(s.neg(), share_near(s, s), at_least(x, V(0.f)));
+  std::array<V, kVecs> s;
+  for (size_t v = 0; v < kVecs; ++v) s[v] = at_most(x[v].abs(), V(kFarthestShare));
+  std::array<V, kVecs> y = share_near(s);
+  for (size_t v = 0; v < kVecs; ++v) y[v] = fmadd(s[v].neg(), y[v], at_least(x[v], V(0.f)));
+  return y;
+}
+OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
+  const auto near = x > Vec<float>(-kFarthestShare);
+  const Vec<float> y = gelu_of_near(std::array{x})[0];
   if (all(near)) [[likely]]
     return y;
-  if (!all(x > V(-kFarthestShare))) return blendv(gelu_of_far(x), y, near);
-  const V above = x - polynomial(at_most(x, V(5.6f)) - V(5.25f), 3.8904008e-07f, -2.1256465e-06f,
-                                 6.1592286e-06f, -8.165668e-06f);
-  return blendv(above, y, near);
+  return blendv(gelu_of_far(x), y, near);
 }
 
-// The share of the normal distribution below x. A little beyond kFarthestShare the last polynomial
-// serves on, and then 0, which is 1e-7 too small.
+// The share of the normal distribution below x. Beyond kFarthestShare it is 0, which is 4e-8 too
+// small.
 OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf(const Vec<float>& x) {
   using V = Vec<float>;
-  const V s = x.abs();
-  const V share = blendv(share_near(s, at_most(s, V(kFarthestShare))), V(0.f), s > V(5.2f));
+  const V s = x.abs(), farthest(kFarthestShare);
+  const V near = share_near(std::array{at_most(s, farthest)})[0];
+  const V share = blendv(near, V(0.f), s > farthest);
   return blendv(V(1.f) - share, share, x.signs());
 }
 

@@ -118,7 +118,7 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm256_min_ps(a, b)), a, a.isnan());
   }
-  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound x.
   OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm256_max_ps(bound, x); }
   OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm256_min_ps(bound, x); }
 
@@ -283,7 +283,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm256_min_pd(a, b)), a, a.isnan());
   }
-  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound x.
   OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm256_max_pd(bound, x); }
   OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm256_min_pd(bound, x); }
 

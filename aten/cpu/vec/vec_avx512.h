@@ -123,7 +123,7 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm512_min_ps(a, b)), a, a.isnan());
   }
-  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound x.
   OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm512_max_ps(bound, x); }
   OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm512_min_ps(bound, x); }
 
@@ -144,6 +144,13 @@ class Vec<float> {
   // Of sixteen numbers those that the lowest bits of the lanes, 0 to 15, are the indices of.
   OPLOOM_ALWAYS_INLINE static Vec lookup(const float* table, Vec indices) {
     return _mm512_permutexvar_ps(_mm512_castps_si512(indices), loadu(table));
+  }
+  // The lanes of the mask, side by side, and such lanes put back into their places in `to`.
+  OPLOOM_ALWAYS_INLINE friend Vec pack(Vec x, Mask mask) {
+    return _mm512_maskz_compress_ps(mask.bits, x);
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec unpack(Vec packed, Mask mask, Vec to) {
+    return _mm512_mask_expand_ps(to, mask.bits, packed);
   }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
@@ -285,7 +292,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE friend Vec minimum(Vec a, Vec b) {
     return blendv(Vec(_mm512_min_pd(a, b)), a, a.isnan());
   }
-  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound anything.
+  // Bounds of one side, by the instruction alone: NaN in x gives NaN, in the bound x.
   OPLOOM_ALWAYS_INLINE friend Vec at_least(Vec x, Vec bound) { return _mm512_max_pd(bound, x); }
   OPLOOM_ALWAYS_INLINE friend Vec at_most(Vec x, Vec bound) { return _mm512_min_pd(bound, x); }
 

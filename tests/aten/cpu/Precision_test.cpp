@@ -353,6 +353,35 @@ TEST(Precision, NeighboursDoNotMatter) {
   expect_no_neighbours(doubles());
 }
 
+// What is far from 0 is computed apart, for many Vecs at once; nan must not hide it.
+TEST(Precision, GeluOfFewFarNumbers) {
+  constexpr int64_t kCount = 5000, kLanes = 16;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float expected[] = {-5.919526e-9f, -0.f, nan, nan, 7.f};
+  const float numbers[] = {-6.f, -200.f, -std::numeric_limits<float>::infinity(), nan, 7.f};
+  for (int64_t first = 0; first < kCount - 4 * kLanes; first += 333) {
+    std::vector<float> x(kCount, 1.f);
+    for (int i = 0; i < 5; ++i) x[first + i * kLanes] = numbers[i];
+    x[first + 4 * kLanes - 1] = -6.f;
+    Tensor input = tensor_of(x);
+    const Tensor result = at::gelu(input);
+    at::gelu_(input);
+    for (const Tensor& y : {result, input}) {
+      const float* got = y.const_data_ptr<float>();
+      for (int i = 0; i < 5; ++i) {
+        const float value = got[first + i * kLanes];
+        if (std::isnan(expected[i])) {
+          EXPECT_TRUE(std::isnan(value)) << i;
+        } else {
+          EXPECT_NEAR(value, expected[i], std::abs(expected[i]) * 2e-7f) << i;
+        }
+      }
+      EXPECT_EQ(got[first + 4 * kLanes - 1], got[first]);
+      EXPECT_NEAR(got[kCount - 1], 0.8413447f, 2e-7f);
+    }
+  }
+}
+
 TEST(Precision, NextafterIsExact) {
   auto [x, y] = pairs_of_edges<float>();
   const Tensor result = at::nextafter(tensor_of(x), tensor_of(y));
