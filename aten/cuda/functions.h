@@ -274,6 +274,7 @@ OPLOOM_SPECIAL(erfcx, erfcx)
 OPLOOM_SPECIAL(erfinv, erfinv)
 OPLOOM_SPECIAL(i0, cyl_bessel_i0)
 OPLOOM_SPECIAL(i1, cyl_bessel_i1)
+OPLOOM_SPECIAL(ndtr, normcdf)
 OPLOOM_SPECIAL(ndtri, normcdfinv)
 #undef OPLOOM_SPECIAL
 #undef OPLOOM_SPECIAL_OR

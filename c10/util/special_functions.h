@@ -158,6 +158,17 @@ OPLOOM_HOST_DEVICE inline double erfinv(double x) {
   return std::copysign(y, x);
 }
 
+// The share of the standard normal distribution below x: erfc(-x / sqrt(2)) / 2, where what
+// rounding takes from that quotient would be multiplied by its square.
+OPLOOM_HOST_DEVICE inline double ndtr(double x) {
+  constexpr double kRootHalf = 0.70710678118654752440, kRootHalfRest = -4.8336466567264567e-17;
+  const double s = std::abs(x) > 40 ? 40 : std::abs(x);
+  const double z = s * kRootHalf;
+  const double rest = std::fma(s, kRootHalf, -z) + s * kRootHalfRest;
+  const double share = 0.5 * std::erfc(z) - std::exp(-z * z) / kSqrtPi * rest;
+  return x < 0 ? share : 1 - share;
+}
+
 // For 0 < p <= 0.25.
 OPLOOM_HOST_DEVICE inline double ndtri_of_tail(double p) {
   // Newton's method for log(erfc(y)) = log(2 p), with erfc(y) = exp(-y^2) erfcx(y).

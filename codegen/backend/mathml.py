@@ -200,6 +200,7 @@ _NAMES = {
     "lgamma": "ln Γ",
     "digamma": "ψ",
     "erfinv": "erf⁻¹",
+    "ndtr": "Φ",
     "ndtri": "Φ⁻¹",
     "maximum": "max",
     "minimum": "min",

@@ -72,6 +72,7 @@ _NUMPY = {
     "i1": "sp.special.i1",
     "i1e": "sp.special.i1e",
     "lgamma": "sp.special.gammaln",
+    "ndtr": "sp.special.ndtr",
     "ndtri": "sp.special.ndtri",
     "polygamma": "sp.special.polygamma",
     "pow": "np.float_power",  # np.power() refuses negative powers of integers

@@ -697,27 +697,21 @@ variable_list SpecialNdtrBackward0::apply(variable_list&& grads) {
 }
 
 // special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: grad * (0.5 * (-0.7071067811865476 * (-1.1283791670955126 * exp(-(self *
-//       -0.7071067811865476 * (self * -0.7071067811865476))))))
-//   self: -(grad * grad_output * (0.5 * (-0.7071067811865476 * (-1.1283791670955126 * (exp(-(self *
-//       -0.7071067811865476 * (self * -0.7071067811865476))) * (-0.7071067811865476 * (self *
-//       -0.7071067811865476) + -0.7071067811865476 * (self * -0.7071067811865476)))))))
+//   grad_output: grad * (0.3989422804014327 * exp(-0.5 * self * self))
+//   self: grad * grad_output * (0.3989422804014327 * (exp(-0.5 * self * self) * (-0.5 * self + -0.5
+//       * self)))
 variable_list SpecialNdtrBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
-    const auto t0 = self * (-0.7071067811865476);
-    const auto t5 = (-0.7071067811865476) * ((-1.1283791670955126) * exp(-(t0 * t0)));
-    grad_inputs[0] = grad * (0.5 * t5);
+    grad_inputs[0] = grad * (0.3989422804014327 * exp(((-0.5) * self) * self));
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
-    const auto t1 = self * (-0.7071067811865476);
-    const auto t5 = (-0.7071067811865476) * t1;
-    const auto t9 = (-0.7071067811865476) * ((-1.1283791670955126) * (exp(-(t1 * t1)) * (t5 + t5)));
-    grad_inputs[1] = -((grad * grad_output) * (0.5 * t9));
+    const auto t1 = (-0.5) * self;
+    grad_inputs[1] = (grad * grad_output) * (0.3989422804014327 * (exp(t1 * self) * (t1 + t1)));
   }
   return grad_inputs;
 }
@@ -1578,11 +1572,8 @@ OPLOOM_COLD Tensor& special_ndtr__dual(DispatchKeySet ks, Tensor& self) {
 }
 
 // special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor
-//   result: grad_output_t * (0.5 * (-0.7071067811865476 * (-1.1283791670955126 * exp(-(self *
-//       -0.7071067811865476 * (self * -0.7071067811865476)))))) + -(grad_output * (0.5 *
-//       (-0.7071067811865476 * (-1.1283791670955126 * (exp(-(self * -0.7071067811865476 * (self *
-//       -0.7071067811865476))) * (-0.7071067811865476 * (self * -0.7071067811865476) +
-//       -0.7071067811865476 * (self * -0.7071067811865476))))) * self_t))
+//   result: grad_output_t * (0.3989422804014327 * exp(-0.5 * self * self)) + grad_output *
+//       (0.3989422804014327 * (exp(-0.5 * self * self) * (-0.5 * self + -0.5 * self)) * self_t)
 OPLOOM_COLD Tensor special_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                               const Tensor& self) {
   const forward_ad::Pause pause;
@@ -1591,15 +1582,13 @@ OPLOOM_COLD Tensor special_ndtr_backward_dual(DispatchKeySet ks, const Tensor& g
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t;
   if (grad_output_t.defined()) {
-    const auto t0 = self * (-0.7071067811865476);
-    const auto t5 = (-0.7071067811865476) * ((-1.1283791670955126) * exp(-(t0 * t0)));
-    forward_ad::add_term(result_t, grad_output_t * (0.5 * t5));
+    forward_ad::add_term(result_t,
+        grad_output_t * (0.3989422804014327 * exp(((-0.5) * self) * self)));
   }
   if (self_t.defined()) {
-    const auto t0 = self * (-0.7071067811865476);
-    const auto t4 = (-0.7071067811865476) * t0;
-    const auto t8 = (-0.7071067811865476) * ((-1.1283791670955126) * (exp(-(t0 * t0)) * (t4 + t4)));
-    forward_ad::add_term(result_t, -(grad_output * ((0.5 * t8) * self_t)));
+    const auto t0 = (-0.5) * self;
+    const auto t6 = (0.3989422804014327 * (exp(t0 * self) * (t0 + t0))) * self_t;
+    forward_ad::add_term(result_t, grad_output * t6);
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

@@ -519,11 +519,9 @@ struct SpecialNdtrBackward0 final : BuiltinNode {
 };
 
 // special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: grad * (0.5 * (-0.7071067811865476 * (-1.1283791670955126 * exp(-(self *
-//       -0.7071067811865476 * (self * -0.7071067811865476))))))
-//   self: -(grad * grad_output * (0.5 * (-0.7071067811865476 * (-1.1283791670955126 * (exp(-(self *
-//       -0.7071067811865476 * (self * -0.7071067811865476))) * (-0.7071067811865476 * (self *
-//       -0.7071067811865476) + -0.7071067811865476 * (self * -0.7071067811865476)))))))
+//   grad_output: grad * (0.3989422804014327 * exp(-0.5 * self * self))
+//   self: grad * grad_output * (0.3989422804014327 * (exp(-0.5 * self * self) * (-0.5 * self + -0.5
+//       * self)))
 struct SpecialNdtrBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SpecialNdtrBackwardBackward0"; }

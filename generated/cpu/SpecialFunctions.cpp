@@ -475,37 +475,32 @@ struct special_log_ndtr_backward_op {
   }
 };
 
-// special_ndtr(Tensor self) -> Tensor: 0.5 * erfc(self * -0.7071067811865476)
+// special_ndtr(Tensor self) -> Tensor: ndtr(self)
 template <typename T>
 struct special_ndtr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 27;
+  static constexpr int kCost = 30;
   using V = Vec<T>;
   explicit special_ndtr_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return V(T(0.5)) * erfc(self * V(T(-0.7071067811865476)));
-  }
+  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return ndtr(self); }
 };
 
-// special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (0.5 *
-//     (-0.7071067811865476 * (-1.1283791670955126 * exp(-(self * -0.7071067811865476 * (self *
-//     -0.7071067811865476))))))
+// special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output *
+//     (0.3989422804014327 * exp(-0.5 * self * self))
 template <typename T>
 struct special_ndtr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 19;
+  static constexpr int kCost = 16;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit special_ndtr_backward_op(const Scalar*) {}
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
-    const auto t0 = self * V(T(-0.7071067811865476));
-    const auto t5 =
-        V(T(-0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(usual, neg(t0 * t0)));
-    return grad_output * (V(T(0.5)) * t5);
+    const auto t3 = V(T(0.3989422804014327)) * exp(usual, (V(T(-0.5)) * self) * self);
+    return grad_output * t3;
   }
 };
 

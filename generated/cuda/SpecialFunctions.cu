@@ -455,22 +455,19 @@ struct special_log_ndtr_backward_op {
 OPLOOM_REGISTER_CUDA_KERNEL(special_log_ndtr_backward_stub,
                             floating_kernel<special_log_ndtr_backward_op>);
 
-// special_ndtr(Tensor self) -> Tensor: 0.5 * erfc(self * -0.7071067811865476)
+// special_ndtr(Tensor self) -> Tensor: ndtr(self)
 template <typename T>
 struct special_ndtr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   using V = Number<T>;
   explicit special_ndtr_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return V(T(0.5)) * erfc(self * V(T(-0.7071067811865476)));
-  }
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const { return ndtr(self); }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(special_ndtr_stub, floating_kernel<special_ndtr_op>);
 
-// special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (0.5 *
-//     (-0.7071067811865476 * (-1.1283791670955126 * exp(-(self * -0.7071067811865476 * (self *
-//     -0.7071067811865476))))))
+// special_ndtr_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output *
+//     (0.3989422804014327 * exp(-0.5 * self * self))
 template <typename T>
 struct special_ndtr_backward_op {
   static constexpr int kOutputs = 1;
@@ -478,9 +475,7 @@ struct special_ndtr_backward_op {
   using V = Number<T>;
   explicit special_ndtr_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    const auto t0 = self * V(T(-0.7071067811865476));
-    const auto t5 = V(T(-0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(neg(t0 * t0)));
-    return grad_output * (V(T(0.5)) * t5);
+    return grad_output * (V(T(0.3989422804014327)) * exp((V(T(-0.5)) * self) * self));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(special_ndtr_backward_stub, floating_kernel<special_ndtr_backward_op>);

@@ -98,15 +98,7 @@ OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a, const Vec<T>& x) {
   return a / (Vec<T>(T(1)) + x.neg().exp());
 }
 
-// The share of the normal distribution below x, x times that, and tanh's approximation of it.
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> normal_cdf(const Vec<T>& x) {
-  return Vec<T>(T(0.5)) * (Vec<T>(T(1)) + (x * Vec<T>(T(0.70710678118654752440))).erf());
-}
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> gelu(const Vec<T>& x) {
-  return x * normal_cdf(x);
-}
+// gelu with tanh for the share of the normal distribution.
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> gelu_tanh(const Vec<T>& x) {
   const Vec<T> beta(T(0.79788456080286535588));  // sqrt(2 / pi)
@@ -171,9 +163,21 @@ OPLOOM_SPECIAL(i0)
 OPLOOM_SPECIAL(i0e)
 OPLOOM_SPECIAL(i1)
 OPLOOM_SPECIAL(i1e)
+OPLOOM_SPECIAL(ndtr)
 OPLOOM_SPECIAL(ndtri)
 OPLOOM_SPECIAL(trigamma)
 #undef OPLOOM_SPECIAL
+
+// x times the share of the normal distribution below x, and that share where errors count as they
+// do beside 1.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> gelu(const Vec<T>& x) {
+  return x * ndtr(x);
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> normal_cdf(const Vec<T>& x) {
+  return ndtr(x);
+}
 
 template <typename T>
 Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {

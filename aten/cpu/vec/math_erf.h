@@ -5,6 +5,7 @@
 
 #include <array>
 #include <iterator>
+#include <utility>
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 
@@ -86,12 +87,13 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfc(const Vec<float>& argument) {
 // Here from 0 on with t = 1 / (x + 2.5). P is a polynomial of t - c, where c is such that the
 // difference is exact, that the first coefficient is almost exactly a double, and that it may be
 // subtracted from P exactly. By `slope` the logarithm of t P(t) depends on that of t, roughly.
-OPLOOM_ALWAYS_INLINE Vec<double> erfc(const Vec<double>& argument) {
+// `lack`, if there is one, is what x lacks.
+template <typename... Lack>
+OPLOOM_ALWAYS_INLINE Vec<double> erfc_above(const Vec<double>& x, Lack... lack) {
   using D = Vec<double>;
   const D offset(2.5), one(1.), first(0.7274287347461346), second(2.2198047830595597);
-  const D x = at_most(argument.abs(), D(27.3));
   const D d = x + offset;
-  const D d_rest = x - (d - offset);
+  const D d_rest = ((x - (d - offset)) + ... + lack);
   const D t = one / d;
   const D t_error = fmadd(t.neg(), d_rest, fmadd(t.neg(), d, one));
   const D u = t - D(0.09192648064345121);
@@ -110,9 +112,33 @@ OPLOOM_ALWAYS_INLINE Vec<double> erfc(const Vec<double>& argument) {
   const D lost = fmadd(t, p_rest, fmadd(t, p, scale.neg()));
   const D exponent = x * x;
   const D slope = fmadd(t, fmadd(t, D(4.7), D(2.7)), one);
-  const D rest = fmadd(t_error, slope, fmadd(x.neg(), x, exponent));
-  const D y = exp_times(scale, lost, exponent.neg(), rest);
+  D exponent_rest = fmadd(x.neg(), x, exponent);
+  ((exponent_rest = fmadd(D(-2.) * x, lack, exponent_rest)), ...);
+  return exp_times(scale, lost, exponent.neg(), fmadd(t_error, slope, exponent_rest));
+}
+OPLOOM_ALWAYS_INLINE Vec<double> erfc(const Vec<double>& argument) {
+  using D = Vec<double>;
+  const D y = erfc_above(at_most(argument.abs(), D(27.3)));
   return blendv(y, D(2.) - y, argument.signs());
+}
+
+// The share of the normal distribution below -s, for s up to 38.6, where it is 0.
+OPLOOM_ALWAYS_INLINE Vec<double> share_of(const Vec<double>& s) {
+  using D = Vec<double>;
+  const D root_half(0.70710678118654752440);
+  const D z = s * root_half;
+  const D lack = fmadd(s, root_half, z.neg()) + s * D(-4.8336466567264567e-17);
+  return D(0.5) * erfc_above(z, lack);
+}
+OPLOOM_ALWAYS_INLINE Vec<double> ndtr(const Vec<double>& x) {
+  const Vec<double> share = share_of(at_most(x.abs(), Vec<double>(38.6)));
+  return blendv(Vec<double>(1.) - share, share, x.signs());
+}
+// For x > 0 the shares above and below x make 1. nan at -inf, as -inf * 0 is.
+OPLOOM_ALWAYS_INLINE Vec<double> gelu(const Vec<double>& x) {
+  using D = Vec<double>;
+  const D zero(0.), s = at_most(x.abs(), D(38.6));
+  return fmadd(s.neg(), share_of(s), fmadd(at_most(x, zero), zero, at_least(x, zero)));
 }
 
 // Note [Share in intervals]
@@ -200,13 +226,11 @@ OPLOOM_ALWAYS_INLINE std::array<Vec<float>, kVecs> share_near(
   return share;
 }
 
-// s times the share below -s, for s > kFarthestShare, is exp(-s^2 / 2) P(2 / s^2): what rounding
-// takes from s^2 / 2 is kept, and P hardly depends on it. The power is that of exp_of_near(),
-// larger by 2^64, so that it is a normal number. nan at -inf, as -inf * 0 is.
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
+// s times the share below -s, for s from kFarthestShare to 14.5, is exp(-s^2 / 2) P(2 / s^2): what
+// rounding takes from s^2 / 2 is kept, and P hardly depends on it. Here it is 2^64 times that,
+// since the power is that of exp_of_near(), larger by as much, so that it is a normal number.
+OPLOOM_ALWAYS_INLINE std::pair<Vec<float>, Vec<float>> product_of_far(Vec<float> s) {
   using V = Vec<float>;
-  const V zero(0.f);
-  const V s = at_most(x.abs(), V(14.5f));
   const V half = s * V(0.5f), exponent = half * s;
   const V lost = fmadd(half, s, exponent.neg());
   const V kRound(kRoundToWhole + 8 * 64);
@@ -219,9 +243,16 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
   const V factor = polynomial(V(1.f) / exponent, 0.39894223f, -0.19946072f, 0.2983776f,
                               -0.71583766f, 1.9377695f, -3.456981f);
   const V first = power * factor;
-  const V y = first + fmadd(first, change, fmadd(power, factor, first.neg()));
+  return {first, fmadd(first, change, fmadd(power, factor, first.neg()))};
+}
+
+// nan at -inf, as -inf * 0 is.
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
+  using V = Vec<float>;
+  const V zero(0.f);
+  const auto [first, rest] = product_of_far(at_most(x.abs(), V(14.5f)));
   // For x > 0 the shares above and below x make 1.
-  return fmadd(y, V(-0x1p-64f), fmadd(at_most(x, zero), zero, at_least(x, zero)));
+  return fmadd(first + rest, V(-0x1p-64f), fmadd(at_most(x, zero), zero, at_least(x, zero)));
 }
 
 // x times the share of the normal distribution below x; the short form for x > -kFarthestShare.
@@ -243,7 +274,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
   return blendv(gelu_of_far(x), y, near);
 }
 
-// The share of the normal distribution below x. Beyond kFarthestShare it is 0, which is 4e-8 too
+// The share of the normal distribution below x, but 0 below -kFarthestShare, which is 4e-8 too
 // small.
 OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf(const Vec<float>& x) {
   using V = Vec<float>;
@@ -251,6 +282,18 @@ OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf(const Vec<float>& x) {
   const V near = share_near(std::array{at_most(s, farthest)})[0];
   const V share = blendv(near, V(0.f), s > farthest);
   return blendv(V(1.f) - share, share, x.signs());
+}
+OPLOOM_ALWAYS_INLINE Vec<float> ndtr(const Vec<float>& x) {
+  using V = Vec<float>;
+  const auto near = x > V(-kFarthestShare);
+  const V y = normal_cdf(x);
+  if (all(near)) [[likely]]
+    return y;
+  const V s = at_most(x.abs(), V(14.5f));
+  const auto [first, rest] = product_of_far(s);
+  const V share = first / s;
+  const V share_rest = (fmadd(share.neg(), s, first) + rest) / s;
+  return blendv((share + share_rest) * V(0x1p-64f), y, near);
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -39,7 +39,7 @@ const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
     {"exp10", "pow(10, x)"},
     {"fabs", "abs(x)"},
     {"gamma", "x > 0 ? exp(lgamma(x)) : pi / (sin(pi * x) * exp(lgamma(1 - x)))"},
-    {"gelu", "0.5 * x * (1 + erf(0.7071067811865476 * x))"},
+    {"gelu", "x * ndtr(x)"},
     {"isfinite", "!isnan(x) && !isinf(x)"},
     {"ln", "log(x)"},
     {"logit", "log(x / (1 - x))"},

@@ -42,6 +42,7 @@
 #include <generated/ops/special_i0e.h>
 #include <generated/ops/special_i1.h>
 #include <generated/ops/special_i1e.h>
+#include <generated/ops/special_ndtr.h>
 #include <generated/ops/special_ndtri.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/tan.h>
@@ -208,8 +209,8 @@ Tensor tensor_of(T* values, size_t count) {
 // rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. The
 // second of float64 are so, too, for what is written there; the others are SLEEF's "u10" functions.
 // Those of c10::special are compared with it in double, and in float64 with exact_*.
-// DEFAULT's sigmoid gives 0 where exp(-x) overflows, and its gelu, like that of double, cancels
-// below 0.
+// DEFAULT's sigmoid gives 0 where exp(-x) overflows, and a share that is subnormal costs gelu
+// digits.
 inline const Function kFunctions[] = {
     {"acos", at::acos, OPLOOM_BOTH(std::acos(x)), {1, 1}, {1, 1}},
     {"acosh", at::acosh, OPLOOM_BOTH(std::acosh(x)), {2, 1}, {2, 1}},
@@ -240,8 +241,8 @@ inline const Function kFunctions[] = {
     {"gelu",
      [](const Tensor& x) { return at::gelu(x); },
      OPLOOM_BOTH(x* std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2),
-     {3, 2, 1e-6},
-     {3, 3, 1e-15, 1e-15}},
+     {2, 2, 1e-44},
+     {4, 2, 1e-321, 1e-321}},
     // It goes through 0, and the share of the distribution cancels below.
     {"gelu_backward",
      [](const Tensor& x) { return at::gelu_backward(at::ones_like(x), x); },
@@ -296,6 +297,11 @@ inline const Function kFunctions[] = {
                  std::log1p(std::exp2(-std::abs(x))) * decltype(x)(1.44269504088896340736L)),
      {2.5, 2.5},
      {2.5, 2.5}},
+    {"ndtr",
+     at::special_ndtr,
+     OPLOOM_BOTH(std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2),
+     {1, 2},
+     {4, 2}},
     {"ndtri",
      at::special_ndtri,
      [](long double x) -> long double { return exact_ndtri(x); },
