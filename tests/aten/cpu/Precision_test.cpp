@@ -359,10 +359,11 @@ TEST(Precision, GeluOfFewFarNumbers) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float expected[] = {-5.919526e-9f, -0.f, nan, nan, 7.f};
   const float numbers[] = {-6.f, -200.f, -std::numeric_limits<float>::infinity(), nan, 7.f};
-  for (int64_t first = 0; first < kCount - 4 * kLanes; first += 333) {
+  for (int64_t first = 1; first < kCount - 4 * kLanes; first += 333) {
     std::vector<float> x(kCount, 1.f);
     for (int i = 0; i < 5; ++i) x[first + i * kLanes] = numbers[i];
-    x[first + 4 * kLanes - 1] = -6.f;
+    const bool one_beside = first % 2 == 1;  // in other lanes
+    if (one_beside) x[first + 4 * kLanes - 1] = -6.f;
     Tensor input = tensor_of(x);
     const Tensor result = at::gelu(input);
     at::gelu_(input);
@@ -376,7 +377,7 @@ TEST(Precision, GeluOfFewFarNumbers) {
           EXPECT_NEAR(value, expected[i], std::abs(expected[i]) * 2e-7f) << i;
         }
       }
-      EXPECT_EQ(got[first + 4 * kLanes - 1], got[first]);
+      EXPECT_EQ(got[first + 4 * kLanes - 1], one_beside ? got[first] : got[0]);
       EXPECT_NEAR(got[kCount - 1], 0.8413447f, 2e-7f);
     }
   }
