@@ -44,15 +44,18 @@ function(oploom_kernel_options target isa)
   target_compile_options(${target} PRIVATE ${${isa}_FLAGS} -Wno-psabi
     $<$<CXX_COMPILER_ID:GNU>:-fno-version-loops-for-strides>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Two vectors of a long function are computed side by side, and not one after the other, which is
-    # more than a processor looks ahead. With AVX2 there are registers enough for expressions only, and
-    # not for products.
+    # The vectors of a long function that a loop takes are computed side by side, and not one after the
+    # other, which is more than a processor looks ahead. With AVX512 those of expressions by the second
+    # algorithm: the first one leaves them in order where registers might run short. With AVX2 there are
+    # registers enough for expressions only, and not for products.
     set(side_by_side -fschedule-insns -fsched-pressure)
     if(isa STREQUAL "AVX512")
       target_compile_options(${target} PRIVATE ${side_by_side})
       # GCC's own header of intrinsics (PR105593).
       target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-uninitialized)
-    elseif(isa STREQUAL "AVX2" AND ARGN)
+      set(side_by_side --param=sched-pressure-algorithm=2)
+    endif()
+    if(NOT isa STREQUAL "DEFAULT" AND ARGN)
       set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${side_by_side})
     endif()
   endif()

@@ -199,6 +199,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
     computed = [i for i in program.instructions if not i.uniform] if target is CPU else []
     two_forms = any(i.two_forms for i in computed)
     short_forms = expression.short_forms and any(i.short_form for i in computed)
+    many_constants = any(i.many_constants for i in computed)
     functions = {i.operation for i in program.instructions} | {"usual"}
 
     def named(argument: str) -> str:
@@ -264,6 +265,7 @@ def _kernel_class(op: Operator, name: str, program: Program, target: Target) -> 
             *(_properties(expression) if target is CPU else []),
             *(["  static constexpr bool kTwoForms = true;"] if two_forms else []),
             *(["  static constexpr bool kShortForms = true;"] if short_forms else []),
+            *(["  static constexpr bool kManyConstants = true;"] if many_constants else []),
             f"  using V = {target.numbers};",
             constructor,
             *(["  template <typename U>"] if two_forms or short_forms else []),

@@ -262,6 +262,7 @@ class Instruction:
     truth: bool  # true or false, not a number
     two_forms: bool  # kernels for the CPU have a shorter form for usual arguments
     short_form: bool  # and one for results of 16 bits
+    many_constants: bool  # registers are left for two vectors, not for four
 
 
 @dataclass(frozen=True)
@@ -284,6 +285,7 @@ class Program:
                 i["truth"],
                 i["two_forms"],
                 i["short_form"],
+                i["many_constants"],
             )
             for i in json["instructions"]
         )

@@ -272,6 +272,7 @@ class Writer {
       json_.key("truth").value(instruction.truth);
       json_.key("two_forms").value(instruction.two_forms);
       json_.key("short_form").value(instruction.short_form);
+      json_.key("many_constants").value(instruction.many_constants);
       json_.end_object().end_compact();
     }
     json_.end_array();

@@ -675,6 +675,7 @@ struct special_xlog1py_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 25;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_op(const Scalar*) {}
   template <typename U>
@@ -694,6 +695,7 @@ struct special_xlog1py_backward_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 32;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_backward_op(const Scalar*) {}
   template <typename U>
@@ -713,6 +715,7 @@ struct special_xlog1py_backward_0_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 32;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_backward_0_op(const Scalar*) {}
   template <typename U>
@@ -747,6 +750,7 @@ struct special_xlog1py_jvp_op {
   static constexpr int kInputs = 4;
   static constexpr int kCost = 33;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_jvp_op(const Scalar*) {}
   template <typename U>
@@ -767,6 +771,7 @@ struct xlogy_Tensor_op {
   static constexpr int kCost = 21;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_op(const Scalar*) {}
   template <typename U>
@@ -786,6 +791,7 @@ struct xlogy_Tensor_backward_op {
   static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_op(const Scalar*) {}
   template <typename U>
@@ -806,6 +812,7 @@ struct xlogy_Tensor_backward_0_op {
   static constexpr int kCost = 27;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_backward_0_op(const Scalar*) {}
   template <typename U>
@@ -840,6 +847,7 @@ struct xlogy_Tensor_jvp_op {
   static constexpr int kInputs = 4;
   static constexpr int kCost = 28;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit xlogy_Tensor_jvp_op(const Scalar*) {}
   template <typename U>

@@ -16,6 +16,7 @@ struct _binary_cross_entropy_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 41;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_op(const Scalar*) {}
   template <typename U>
@@ -492,6 +493,7 @@ struct _kl_div_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _kl_div_op(const Scalar*) {}
   template <typename U>
@@ -509,6 +511,7 @@ struct _kl_div_backward_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 22;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _kl_div_backward_op(const Scalar*) {}
   template <typename U>
@@ -543,6 +546,7 @@ struct _kl_div_backward_1_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 22;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _kl_div_backward_1_op(const Scalar*) {}
   template <typename U>
@@ -562,6 +566,7 @@ struct _kl_div_jvp_op {
   static constexpr int kInputs = 4;
   static constexpr int kCost = 23;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _kl_div_jvp_op(const Scalar*) {}
   template <typename U>

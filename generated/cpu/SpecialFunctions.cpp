@@ -17,6 +17,7 @@ struct _logit_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 40;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _logit_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));
@@ -295,6 +296,7 @@ struct special_entr_op {
   static constexpr int kCost = 22;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_entr_op(const Scalar*) {}
   template <typename U>
@@ -312,6 +314,7 @@ struct special_entr_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 20;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_entr_backward_op(const Scalar*) {}
   template <typename U>
@@ -432,6 +435,7 @@ struct special_log_ndtr_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 128;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_log_ndtr_op(const Scalar*) {}
   template <typename U>

@@ -229,6 +229,7 @@ struct log_op {
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit log_op(const Scalar*) {}
   template <typename U>
@@ -243,6 +244,7 @@ struct log10_op {
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit log10_op(const Scalar*) {}
   template <typename U>
@@ -270,6 +272,7 @@ struct log1p_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit log1p_op(const Scalar*) {}
   template <typename U>
@@ -297,6 +300,7 @@ struct log2_op {
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
+  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit log2_op(const Scalar*) {}
   template <typename U>

@@ -43,7 +43,7 @@ def test_every_expression_operator_has_a_kernel_and_its_registration(model, sour
 def in_one_form(op):
     """The operator with functions that are not told by CPU kernels which arguments are usual."""
     program = op.expression.program
-    instructions = tuple(replace(i, two_forms=False, short_form=False) for i in program.instructions)
+    instructions = tuple(replace(i, two_forms=False, short_form=False, many_constants=False) for i in program.instructions)
     return replace(op, expression=replace(op.expression,
                                           program=replace(program, instructions=instructions)))
 

@@ -3,7 +3,6 @@
 
 #include <aten/cpu/vec/math_exp.h>
 
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -203,26 +202,15 @@ inline constexpr float kShares[9][8] = {
 // From here on s times the share is less than half a last digit of s.
 inline constexpr float kFarthestShare = 5.36f;
 
-// The share below -s, for s up to kFarthestShare. Of several Vecs step by step: look-ups and
-// products share a port of the processor, which is then free for another Vec.
-template <size_t kVecs>
-OPLOOM_ALWAYS_INLINE std::array<Vec<float>, kVecs> share_near(
-    const std::array<Vec<float>, kVecs>& s) {
+// The share below -s, for s up to kFarthestShare.
+OPLOOM_ALWAYS_INLINE Vec<float> share_near(Vec<float> s) {
   using V = Vec<float>;
-  constexpr int kDegree = std::size(kShares) - 1;
-  std::array<V, kVecs> interval, d, share;
   // Rounded, the number of the interval comes into the lowest bits.
-  for (size_t v = 0; v < kVecs; ++v) {
-    interval[v] = fmadd(s[v], V(kIntervalsGrow), V(kIntervalsAtZero));
-  }
-  for (size_t v = 0; v < kVecs; ++v) interval[v] = fmadd(s[v], interval[v], V(kRoundToWhole));
-  for (size_t v = 0; v < kVecs; ++v) d[v] = s[v] - V::lookup(kShareCenters, interval[v]);
-  for (size_t v = 0; v < kVecs; ++v) share[v] = V::lookup(kShares[kDegree], interval[v]);
-  for (int i = kDegree - 1; i >= 0; --i) {
-    for (size_t v = 0; v < kVecs; ++v) {
-      share[v] = fmadd(share[v], d[v], V::lookup(kShares[i], interval[v]));
-    }
-  }
+  const V interval = fmadd(s, fmadd(s, V(kIntervalsGrow), V(kIntervalsAtZero)), V(kRoundToWhole));
+  const V d = s - V::lookup(kShareCenters, interval);
+  constexpr int kDegree = std::size(kShares) - 1;
+  V share = V::lookup(kShares[kDegree], interval);
+  for (int i = kDegree - 1; i >= 0; --i) share = fmadd(share, d, V::lookup(kShares[i], interval));
   return share;
 }
 
@@ -256,19 +244,14 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
 }
 
 // x times the share of the normal distribution below x; the short form for x > -kFarthestShare.
-template <size_t kVecs>
-OPLOOM_ALWAYS_INLINE std::array<Vec<float>, kVecs> gelu_of_near(
-    const std::array<Vec<float>, kVecs>& x) {
+OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_near(Vec<float> x) {
   using V = Vec<float>;
-  std::array<V, kVecs> s;
-  for (size_t v = 0; v < kVecs; ++v) s[v] = at_most(x[v].abs(), V(kFarthestShare));
-  std::array<V, kVecs> y = share_near(s);
-  for (size_t v = 0; v < kVecs; ++v) y[v] = fmadd(s[v].neg(), y[v], at_least(x[v], V(0.f)));
-  return y;
+  const V s = at_most(x.abs(), V(kFarthestShare));
+  return fmadd(s.neg(), share_near(s), at_least(x, V(0.f)));
 }
 OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
   const auto near = x > Vec<float>(-kFarthestShare);
-  const Vec<float> y = gelu_of_near(std::array{x})[0];
+  const Vec<float> y = gelu_of_near(x);
   if (all(near)) [[likely]]
     return y;
   return blendv(gelu_of_far(x), y, near);
@@ -279,7 +262,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
 OPLOOM_ALWAYS_INLINE Vec<float> normal_cdf(const Vec<float>& x) {
   using V = Vec<float>;
   const V s = x.abs(), farthest(kFarthestShare);
-  const V near = share_near(std::array{at_most(s, farthest)})[0];
+  const V near = share_near(at_most(s, farthest));
   const V share = blendv(near, V(0.f), s > farthest);
   return blendv(V(1.f) - share, share, x.signs());
 }

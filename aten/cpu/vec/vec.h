@@ -99,6 +99,32 @@ OPLOOM_ALWAYS_INLINE const T* row_at(const T* const* in, size_t k, int64_t i, ui
   return in[k] + i;
 }
 
+// How many Vecs a loop computes side by side, which hides the latency of the longer functions.
+template <typename F>
+inline constexpr int64_t kComputedTogether = 2;
+#if defined(CPU_CAPABILITY_AVX512)
+template <typename F>
+requires(F::kCost >= 12 &&
+         !requires { F::kManyConstants; }) inline constexpr int64_t kComputedTogether<F> = 4;
+#endif
+
+// f of so many Vecs, from element i on, of each row. Where a number stands for a whole row, two
+// Vecs of it are there.
+template <typename T, typename Op, typename F, size_t... I>
+OPLOOM_ALWAYS_INLINE auto compute_together(const T* const* in, int64_t i, uint32_t repeated, F&& f,
+                                           std::index_sequence<I...>) {
+  using R = Rows<T>;
+  const auto value = [&](int64_t v) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    const int64_t pair = i + v / 2 * 2 * R::size();
+    return f(R::load(row_at<sizeof...(I)>(in, I, pair, repeated) + v % 2 * R::size())...);
+  };
+  // No loop, which GCC would leave one where its body is long.
+  return [&]<int64_t... v>(std::integer_sequence<int64_t, v...>) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    return std::array{value(v)...};
+  }
+  (std::make_integer_sequence<int64_t, kComputedTogether<Op>>());
+}
+
 // The loop over rows of n numbers: calls store(i, f(numbers at i of each row of `in`...), count)
 // for each vector. The end of a row is filled up, so that an element's result does not depend on
 // its place. For `repeated` see row_at().
@@ -111,12 +137,10 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
   constexpr size_t kInputs = sizeof...(I);
   int64_t i = 0;
   if constexpr (R::V::kInRegister) {
-    // Two at a time hide the latency of the longer functions.
-    for (; i + 2 * kStep <= n; i += 2 * kStep) {
-      const auto first = f(R::load(row_at<kInputs>(in, I, i, repeated))...);
-      const auto second = f(R::load(row_at<kInputs>(in, I, i, repeated) + kStep)...);
-      store(i, first, kStep);
-      store(i + kStep, second, kStep);
+    constexpr int64_t kTogether = kComputedTogether<F>;
+    for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
+      const auto results = compute_together<T, F>(in, i, repeated, f, std::index_sequence<I...>{});
+      for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
     }
     for (; i < n; i += kStep) {
       const int64_t count = std::min(n - i, kStep);
@@ -133,14 +157,16 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
 }
 
 // What follows does not delay the computation: in code that comes after a test GCC keeps few
-// constants in registers.
+// constants in registers. Not volatile, which would be a barrier to the order of instructions.
 template <typename Result>
-OPLOOM_ALWAYS_INLINE void compute_here(const Result& result) {
+OPLOOM_ALWAYS_INLINE void compute_here(Result& result) {
   if constexpr (requires { result.data(); }) {
-    for (const auto& one : result) compute_here(one);
+    for (auto& one : result) compute_here(one);
   } else if constexpr (requires { result.isnan(); }) {
     using Lanes [[gnu::vector_size(sizeof(Result))]] = float;
-    asm volatile("" : : "x"(std::bit_cast<Lanes>(result)));
+    auto lanes = std::bit_cast<Lanes>(result);
+    asm("" : "+x"(lanes));
+    result = std::bit_cast<Result>(lanes);
   }
 }
 
@@ -207,22 +233,21 @@ requires(kTwoForms<F>) OPLOOM_ALWAYS_INLINE
                       const Store& store, uint32_t repeated = 0) {
   using R = Rows<T>;
   constexpr int64_t kStep = R::size();
-  constexpr size_t kInputs = sizeof...(I);
+  constexpr int64_t kTogether = kComputedTogether<F>;
   if constexpr (R::V::kInRegister) {
     constexpr int64_t kFew = 4 * kStep;
     int64_t others = kFew;  // so many are left over where some are not usual
     for (int64_t i = 0; i < n;) {
       const int64_t start = i;
-      for (; i + 2 * kStep <= n; i += 2 * kStep) {
+      for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
         Usual<typename R::V> usual;
-        const auto first = f(usual, R::load(row_at<kInputs>(in, I, i, repeated))...);
-        const auto second = f(usual, R::load(row_at<kInputs>(in, I, i, repeated) + kStep)...);
-        compute_here(first);
-        compute_here(second);
+        auto results = compute_together<T, F>(
+            in, i, repeated,
+            [&](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return f(usual, x...); }, inputs);
+        compute_here(results);
         if (!usual.were()) [[unlikely]]
           break;
-        store(i, first, kStep);
-        store(i + kStep, second, kStep);
+        for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
       }
       if (i == n) break;
       others = i == start ? 2 * others : kFew;

@@ -16,9 +16,10 @@ struct Function {
     truth = 4,     // the result is true or false
     exact = 8,     // of a number's own bits, which float16 and bfloat16, computed as float32, lose
     signs = 16,    // the first number with another sign, perhaps
-    no_integer = 32,   // false of every integer
-    two_forms = 64,    // in kernels for the CPU there is a shorter form for usual arguments
-    short_form = 128,  // there is one for results that are rounded to 16 bits
+    no_integer = 32,       // false of every integer
+    two_forms = 64,        // in kernels for the CPU there is a shorter form for usual arguments
+    short_form = 128,      // there is one for results that are rounded to 16 bits
+    many_constants = 256,  // so many that they leave registers for two vectors, not for four
   };
 
   std::string_view name;

@@ -38,6 +38,7 @@ Program linearize(const std::vector<const Node*>& roots, std::set<std::string> t
     instruction.truth = node->truth;
     instruction.two_forms = has_any(node->name, Function::two_forms);
     instruction.short_form = has_any(node->name, Function::short_form);
+    instruction.many_constants = has_any(node->name, Function::many_constants);
     program.instructions.push_back(std::move(instruction));
   }
   for (const Node* root : roots) program.outputs.push_back(names.at(root));

@@ -21,6 +21,7 @@ struct Instruction {
   bool truth = false;
   bool two_forms = false;  // see Function::two_forms
   bool short_form = false;
+  bool many_constants = false;
 };
 
 struct Program {

@@ -206,15 +206,15 @@ def test_optional_elements_are_for_tensors_only():
 
 def test_quotients_of_numbers_keep_their_remainder(model):
     def quotient(name, top, bottom):
-        return Instruction(name, "div", (top, bottom), uniform=True, truth=False, two_forms=False, short_form=False)
+        return Instruction(name, "div", (top, bottom), uniform=True, truth=False, two_forms=False, short_form=False, many_constants=False)
 
     program = Program(
         (
             quotient("t0", "1", "n"),
             quotient("t1", "n", "2"),
-            Instruction("t2", "mul", ("t0", "t1"), uniform=True, truth=False, two_forms=False, short_form=False),
-            Instruction("t3", "mul", ("grad", "t2"), uniform=False, truth=False, two_forms=False, short_form=False),
-            Instruction("t4", "div", ("t3", "self"), uniform=False, truth=False, two_forms=False, short_form=False),
+            Instruction("t2", "mul", ("t0", "t1"), uniform=True, truth=False, two_forms=False, short_form=False, many_constants=False),
+            Instruction("t3", "mul", ("grad", "t2"), uniform=False, truth=False, two_forms=False, short_form=False, many_constants=False),
+            Instruction("t4", "div", ("t3", "self"), uniform=False, truth=False, two_forms=False, short_form=False, many_constants=False),
         ),
         ("t4",),
     )
