@@ -79,13 +79,20 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
   const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
   repeated >>= F::kOutputs;
   if constexpr (c10::is_reduced_floating_point_v<T>) {
-    // One at a time: these are short, and there are many.
+    // Without short forms one at a time: these loops are short, and there are many.
     constexpr int64_t kStep = Rows<T>::size();
+    constexpr int64_t kTogether = kShortForms<F> ? kComputedTogether<F> : 1;
     constexpr size_t kInputs = sizeof...(I);
     const auto f = rounded_to<T>(op);
     int64_t i = 0;
-    for (; i + kStep <= n; i += kStep) {
-      store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
+    for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
+      const auto results = compute_together<kTogether>(in, i, repeated, f, inputs);
+      for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
+    }
+    if constexpr (kTogether > 1) {
+      for (; i + kStep <= n; i += kStep) {
+        store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
+      }
     }
     if (i < n) store(i, f(load_rest(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
   } else if constexpr (kTwoForms<F>) {

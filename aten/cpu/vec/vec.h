@@ -110,7 +110,7 @@ requires(F::kCost >= 12 &&
 
 // f of so many Vecs, from element i on, of each row. Where a number stands for a whole row, two
 // Vecs of it are there.
-template <typename T, typename Op, typename F, size_t... I>
+template <int64_t kVecs, typename T, typename F, size_t... I>
 OPLOOM_ALWAYS_INLINE auto compute_together(const T* const* in, int64_t i, uint32_t repeated, F&& f,
                                            std::index_sequence<I...>) {
   using R = Rows<T>;
@@ -120,9 +120,9 @@ OPLOOM_ALWAYS_INLINE auto compute_together(const T* const* in, int64_t i, uint32
   };
   // No loop, which GCC would leave one where its body is long.
   return [&]<int64_t... v>(std::integer_sequence<int64_t, v...>) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    return std::array{value(v)...};
+    return std::array<decltype(value(0)), kVecs>{value(v)...};
   }
-  (std::make_integer_sequence<int64_t, kComputedTogether<Op>>());
+  (std::make_integer_sequence<int64_t, kVecs>());
 }
 
 // The loop over rows of n numbers: calls store(i, f(numbers at i of each row of `in`...), count)
@@ -139,7 +139,8 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
   if constexpr (R::V::kInRegister) {
     constexpr int64_t kTogether = kComputedTogether<F>;
     for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
-      const auto results = compute_together<T, F>(in, i, repeated, f, std::index_sequence<I...>{});
+      const auto results =
+          compute_together<kTogether>(in, i, repeated, f, std::index_sequence<I...>{});
       for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
     }
     for (; i < n; i += kStep) {
@@ -241,7 +242,7 @@ requires(kTwoForms<F>) OPLOOM_ALWAYS_INLINE
       const int64_t start = i;
       for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
         Usual<typename R::V> usual;
-        auto results = compute_together<T, F>(
+        auto results = compute_together<kTogether>(
             in, i, repeated,
             [&](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return f(usual, x...); }, inputs);
         compute_here(results);
