@@ -188,9 +188,19 @@ requires(F::kTwoForms) inline constexpr bool kTwoForms<F> = true;
 // f as a function of the numbers alone, in the form for any. One that has short forms alone is told
 // which to take, too; see Note [Short forms].
 template <typename F>
+struct OfAny {
+  F f;
+  template <typename... V>
+  OPLOOM_ALWAYS_INLINE auto operator()(const V&... x) const {
+    return f(kAny, x...);
+  }
+};
+template <typename F>
+inline constexpr int64_t kComputedTogether<OfAny<F>> = kComputedTogether<F>;
+template <typename F>
 OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
   if constexpr (kTwoForms<F> || requires { F::kShortForms; }) {
-    return [f](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return f(kAny, x...); };
+    return OfAny<F>{f};
   } else {
     return f;
   }
