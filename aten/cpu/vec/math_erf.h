@@ -243,15 +243,12 @@ OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_far(Vec<float> x) {
   return fmadd(first + rest, V(-0x1p-64f), fmadd(at_most(x, zero), zero, at_least(x, zero)));
 }
 
-// x times the share of the normal distribution below x; the short form for x > -kFarthestShare.
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_of_near(Vec<float> x) {
-  using V = Vec<float>;
-  const V s = at_most(x.abs(), V(kFarthestShare));
-  return fmadd(s.neg(), share_near(s), at_least(x, V(0.f)));
-}
+// x times the share of the normal distribution below x.
 OPLOOM_ALWAYS_INLINE Vec<float> gelu(const Vec<float>& x) {
-  const auto near = x > Vec<float>(-kFarthestShare);
-  const Vec<float> y = gelu_of_near(x);
+  using V = Vec<float>;
+  const auto near = x > V(-kFarthestShare);
+  const V s = at_most(x.abs(), V(kFarthestShare));
+  const V y = fmadd(s.neg(), share_near(s), at_least(x, V(0.f)));
   if (all(near)) [[likely]]
     return y;
   return blendv(gelu_of_far(x), y, near);

@@ -145,13 +145,6 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE static Vec lookup(const float* table, Vec indices) {
     return _mm512_permutexvar_ps(_mm512_castps_si512(indices), loadu(table));
   }
-  // The lanes of the mask, side by side, and such lanes put back into their places in `to`.
-  OPLOOM_ALWAYS_INLINE friend Vec pack(Vec x, Mask mask) {
-    return _mm512_maskz_compress_ps(mask.bits, x);
-  }
-  OPLOOM_ALWAYS_INLINE friend Vec unpack(Vec packed, Mask mask, Vec to) {
-    return _mm512_mask_expand_ps(to, mask.bits, packed);
-  }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 

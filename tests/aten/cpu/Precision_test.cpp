@@ -353,7 +353,7 @@ TEST(Precision, NeighboursDoNotMatter) {
   expect_no_neighbours(doubles());
 }
 
-// What is far from 0 is computed apart, for many Vecs at once; nan must not hide it.
+// Far below 0 there is another form; neither it nor nan changes what lies beside.
 TEST(Precision, GeluOfFewFarNumbers) {
   constexpr int64_t kCount = 5000, kLanes = 16;
   const float nan = std::numeric_limits<float>::quiet_NaN();
