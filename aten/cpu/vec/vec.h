@@ -228,6 +228,20 @@ OPLOOM_NOINLINE void for_any_vec(int64_t i, int64_t end, F f, std::index_sequenc
   constexpr int64_t kStep = R::size();
   static_assert(sizeof...(rows) > 0);
   const T* in[] = {rows...};
+  constexpr int64_t kTogether = kComputedTogether<F>;
+  if constexpr (kTogether > 2) {
+    // What is left of a row by a loop of four. That loop has no register to spare for one of two.
+    if (end - i >= 2 * kStep && end - i < kTogether * kStep) {
+      Usual<typename R::V> usual;
+      const auto first = f(usual, R::load(row_at<sizeof...(I)>(in, I, i, repeated))...);
+      const auto second = f(usual, R::load(row_at<sizeof...(I)>(in, I, i, repeated) + kStep)...);
+      if (usual.were()) {
+        store(i, first, kStep);
+        store(i + kStep, second, kStep);
+        i += 2 * kStep;
+      }
+    }
+  }
   for (; i < end; i += kStep) {
     const int64_t count = std::min(end - i, kStep);
     const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
