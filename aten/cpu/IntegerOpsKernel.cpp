@@ -4,6 +4,7 @@
 #include <aten/stubs/BinaryOps.h>
 
 #include <bit>
+#include <limits>
 #include <type_traits>
 
 namespace at::inline oploom_v1::native {
@@ -59,26 +60,40 @@ OPLOOM_ALWAYS_INLINE bool shifts_all(T count) {
   return count < 0 || magnitude(count) >= sizeof(T) * 8;
 }
 
-// No instruction shifts bytes, let alone each by a count of its own: they are shifted by 4, 2 and 1
-// bits where the count says so. `shift` is for bytes without a sign.
-template <typename V, typename Shift>
-OPLOOM_ALWAYS_INLINE V shift_bytes(V a, V counts, Shift shift) {
-  using T = typename V::value_type;
-  using Bits = vec::Vec<std::make_unsigned_t<T>>;
-  const V zero(T(0));
-  for (int bits : {4, 2, 1}) {
-    const Bits shifted = shift(std::bit_cast<Bits>(a), bits);
-    a = blendv(std::bit_cast<V>(shifted), a, (counts & V(static_cast<T>(bits))) == zero);
+// `shift` of each number by its count. Where there is no instruction for it, by that for numbers
+// twice as wide: once for the lower one of each two, once for the upper one.
+template <typename Bits, typename Shift>
+OPLOOM_ALWAYS_INLINE Bits shift_each(Bits a, Bits counts, Shift shift) {
+  using T = typename Bits::value_type;
+  if constexpr (Bits::kShiftsEach) {
+    return shift(a, counts);
+  } else {
+    using Wide = vec::Vec<std::conditional_t<sizeof(T) == 1, uint16_t, uint32_t>>;
+    const Wide lower(std::numeric_limits<T>::max()), upper = ~lower;
+    const Wide two = std::bit_cast<Wide>(a), by = std::bit_cast<Wide>(counts);
+    return std::bit_cast<Bits>(
+        (shift_each(two & lower, by & lower, shift) & lower) |
+        (shift_each(two & upper, by >> static_cast<int>(sizeof(T) * 8), shift) & upper));
   }
-  return blendv(zero, a, (counts & V(static_cast<T>(~7))) == zero);
 }
 
-// `op` for numbers, `byte_op` for Vecs of bytes.
-template <typename Op, typename ByteOp>
-void shift_op(TensorIteratorBase& iter, const char* name, Op op, ByteOp byte_op) {
+// All of them as numbers without a sign.
+template <typename V, typename Shift>
+OPLOOM_ALWAYS_INLINE V shift_bits(V a, V counts, Shift shift) {
+  using T = typename V::value_type;
+  using Bits = vec::Vec<std::make_unsigned_t<T>>;
+  const V most(static_cast<T>(sizeof(T) * 8 - 1)), zero(T(0));
+  const Bits shifted =
+      shift_each(std::bit_cast<Bits>(a), std::bit_cast<Bits>(counts & most), shift);
+  return blendv(zero, std::bit_cast<V>(shifted), (counts & ~most) == zero);
+}
+
+// `op` for numbers, `vec_op` for Vecs.
+template <typename Op, typename VecOp>
+void shift_op(TensorIteratorBase& iter, const char* name, Op op, VecOp vec_op) {
   OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL), [&] {
-    if constexpr (sizeof(scalar_t) == 1 && vec::Vec<scalar_t>::kInRegister) {
-      cpu_kernel_vec<scalar_t>(iter, byte_op);
+    if constexpr (vec::Vec<scalar_t>::kInRegister) {
+      cpu_kernel_vec<scalar_t>(iter, vec_op);
     } else {
       cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
     }
@@ -93,7 +108,7 @@ void bitwise_left_shift_kernel(TensorIteratorBase& iter) {
         using U = std::make_unsigned_t<T>;
         return shifts_all(b) ? T(0) : static_cast<T>(static_cast<U>(static_cast<U>(a) << b));
       },
-      [](auto a, auto b) { return shift_bytes(a, b, [](auto x, int n) { return x << n; }); });
+      [](auto a, auto b) { return shift_bits(a, b, [](auto x, auto n) { return x << n; }); });
 }
 
 // Below 0 it is the complement that is shifted, so that ones come in.
@@ -107,7 +122,7 @@ void bitwise_right_shift_kernel(TensorIteratorBase& iter) {
       },
       [](auto a, auto b) {
         const decltype(a) zero(0), flips = blendv(zero, ~zero, a < zero);
-        return flips ^ shift_bytes(a ^ flips, b, [](auto x, int n) { return x >> n; });
+        return flips ^ shift_bits(a ^ flips, b, [](auto x, auto n) { return x >> n; });
       });
 }
 

@@ -95,20 +95,31 @@ def test_arange(dtype, n):
         assert not spread[1::2].any()
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int8"])
-def test_every_shift_of_every_byte(dtype):
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_every_shift(dtype):
+    """Of every byte; of longer numbers those with one bit or none, their neighbours and some more."""
     info = np.iinfo(dtype)
-    numbers = np.arange(info.min, info.max + 1)
-    a, b = (x.ravel() for x in np.meshgrid(numbers, numbers))
-    counts = np.where((b < 0) | (b > 8), 8, b)
-    x, y = oploom.tensor(a.astype(dtype)), oploom.tensor(b.astype(dtype))
-    for name, wanted in (("bitwise_left_shift", a << counts), ("bitwise_right_shift", a >> counts)):
-        function, wanted = getattr(oploom, name), wanted.astype(dtype)
+    if info.bits == 8:
+        numbers = counts = np.arange(info.min, info.max + 1)
+    else:
+        powers = [2**k + d for k in range(info.bits - 1) for d in (-1, 0, 1)]
+        numbers = [*powers, *(-p for p in powers), info.min, info.max, info.max // 3, info.min // 3]
+        counts = [*range(-3, info.bits + 3), 255, 256, 2**14, info.min, info.min + 1, info.max]
+    a, b = (x.ravel() for x in np.meshgrid(np.array(numbers, dtype), np.array(counts, dtype)))
+    # A shift by all bits but one and then by one more is defined.
+    most = np.where((b < 0) | (b >= info.bits), info.bits - 1, b).astype(dtype)
+    last = (most != b).astype(dtype)
+    x, y = oploom.tensor(a), oploom.tensor(b)
+    wanted_of = {"bitwise_left_shift": a << most << last, "bitwise_right_shift": a >> most >> last}
+    for name, wanted in wanted_of.items():
+        function = getattr(oploom, name)
         np.testing.assert_array_equal(function(x, y).numpy(), wanted)
         for n in (1, 7, 33, 100):
             np.testing.assert_array_equal(function(x[99 : 99 + n], y[99 : 99 + n]).numpy(),
                                           wanted[99 : 99 + n])  # fmt: skip
         np.testing.assert_array_equal(function(x[::3], y[::3]).numpy(), wanted[::3])
+        rows = function(oploom.tensor(numbers, dtype=x.dtype), oploom.tensor(counts, dtype=x.dtype)[:, None])
+        np.testing.assert_array_equal(rows.numpy().ravel(), wanted)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float64",

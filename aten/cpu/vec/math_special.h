@@ -48,8 +48,9 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv_product(const std::array<Vec<double>, 2>&
   return narrow(x[0] * y[0], x[1] * y[1]);
 }
 
-// Infinite at -1 and 1, nan beyond.
-OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x) {
+// `y` where it is usual. Infinite at -1 and 1, nan beyond.
+OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x, Vec<float> y,
+                                                Vec<float>::Mask usual) {
   using D = Vec<double>;
   using V = Vec<float>;
   const auto v = widen(x);
@@ -58,7 +59,9 @@ OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x) {
   const V zero(0.f), infinity(std::numeric_limits<float>::infinity());
   const V end =
       blendv(V(std::numeric_limits<float>::quiet_NaN()), infinity | (x & V(-0.f)), share == zero);
-  return blendv(end, erfinv_product(v, share), share > zero);
+  const auto inside = share > zero, known = usual | !inside;
+  y = blendv(end, y, inside);
+  return all(known) ? y : blendv(erfinv_product(v, share), y, known);
 }
 
 // The first curve in float, for w up to 5: what the largest parts of w, and of c + d t, where
@@ -97,7 +100,7 @@ OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
   const auto usual = (share >= V(0.0067379470f)) & (x.abs() >= V(0x1p-90f));
   if (all(usual)) [[likely]]
     return y;
-  return blendv(erfinv_of_any(x), y, usual);
+  return erfinv_of_any(x, y, usual);
 }
 
 // Note [erfinv of double]

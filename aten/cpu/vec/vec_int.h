@@ -53,6 +53,11 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
   using value_type = T;
   static constexpr int size() { return kVecBytes / static_cast<int>(sizeof(T)); }
   static constexpr bool kInRegister = true;
+#if defined(CPU_CAPABILITY_AVX512)
+  static constexpr bool kShiftsEach = sizeof(T) >= 2;
+#else
+  static constexpr bool kShiftsEach = sizeof(T) >= 4;
+#endif
 
  private:
   // Arithmetic is done unsigned, so that it wraps around; comparisons in T.
@@ -162,6 +167,14 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
   OPLOOM_ALWAYS_INLINE friend Vec operator<<(Vec a, int bits) { return Vec(a.lanes_ << bits, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec operator>>(Vec a, int bits) {
     return Vec((Lanes)((Signed)a.lanes_ >> bits), 0);
+  }
+  // Each by a number of its own, which must be 0 or more and less than T has bits. Quick where the
+  // processor has an instruction for it: kShiftsEach.
+  OPLOOM_ALWAYS_INLINE friend Vec operator<<(Vec a, Vec bits) {
+    return Vec(a.lanes_ << bits.lanes_, 0);
+  }
+  OPLOOM_ALWAYS_INLINE friend Vec operator>>(Vec a, Vec bits) {
+    return Vec((Lanes)((Signed)a.lanes_ >> (Signed)bits.lanes_), 0);
   }
   OPLOOM_ALWAYS_INLINE Vec neg() const { return Vec(-lanes_, 0); }
   OPLOOM_ALWAYS_INLINE friend Vec fmadd(Vec a, Vec b, Vec c) { return a * b + c; }

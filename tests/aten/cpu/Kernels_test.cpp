@@ -1,6 +1,7 @@
 // Pointwise kernels against plain loops, for every layout that kernels treat differently.
 #include <aten/Base.h>
 #include <c10/util/complex_math.h>
+#include <c10/util/special_functions.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/addcdiv.h>
@@ -20,6 +21,7 @@
 #include <generated/ops/empty_like.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/erf.h>
+#include <generated/ops/erfinv.h>
 #include <generated/ops/exp.h>
 #include <generated/ops/exp2.h>
 #include <generated/ops/expand.h>
@@ -243,6 +245,7 @@ TEST(UnusualArguments, AnywhereInARow) {
                                                           double) -> double { return expression; } \
   }
   const Function functions[] = {
+      OPLOOM_FUNCTION(erfinv, c10::special::erfinv(x)),
       OPLOOM_FUNCTION(exp, std::exp(x)),
       OPLOOM_FUNCTION(exp2, std::exp2(x)),
       OPLOOM_FUNCTION(expm1, std::expm1(x)),
