@@ -199,18 +199,16 @@ def in_torch(tests: type[OperatorTests], call: Call) -> Optional[Function]:
     return converted.bind(function)
 
 
-def peers(tests: type[OperatorTests], call: Call) -> dict[str, Function]:
-    """The other libraries' functions, as far as they take the arguments."""
-    found = {}
-    for name, make in (("numpy", in_numpy), ("torch", in_torch)):
-        try:
-            function = make(tests, call)
-            if function is not None:
-                function()
-                found[name] = function
-        except Exception:  # they have other ideas of some arguments
-            pass
-    return found
+def peer(library: str, make: Callable[..., Optional[Function]], tests: type[OperatorTests],
+         call: Call) -> dict[str, Function]:
+    """{library: what `make` makes for it}, or nothing if it does not take the arguments."""
+    try:
+        if function := make(tests, call):
+            function()
+            return {library: function}
+    except Exception:  # they have other ideas of some arguments
+        pass
+    return {}
 
 
 Case = tuple[str, dict[str, Function]]  # a name, and a function of each library
@@ -221,7 +219,8 @@ def cases(folders: list[pathlib.Path], pattern: str) -> Iterator[Case]:
         for size, sample in samples(tests).items():
             if re.search(pattern, name := f"{tests.op.name}, {size}"):
                 call = make(tests, sample)
-                yield name, {"oploom": call.bind(), **peers(tests, call)}
+                yield name, {"oploom": call.bind(), **peer("numpy", in_numpy, tests, call),
+                             **peer("torch", in_torch, tests, call)}
             name = f"{tests.op.name}, with backward"
             if size == "small" and re.search(pattern, name):
                 if gradient := with_gradient(tests, make(tests, sample)):
@@ -255,8 +254,8 @@ def large_cases(folders: list[pathlib.Path], pattern: str, dtypes: list[str],
                 if one_thread:
                     yield case, {"oploom": with_threads(function, threads),
                                  ONE_THREAD: with_threads(function, 1)}
-                elif torch := peers(tests, call).get("torch"):
-                    yield case, {"oploom": function, "torch": torch}
+                elif torch := peer("torch", in_torch, tests, call):
+                    yield case, {"oploom": function, **torch}
 
 
 def measure(found: Iterator[Case], rounds: int, seconds: float, clock: Callable[[], float]):
