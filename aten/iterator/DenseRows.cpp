@@ -27,6 +27,8 @@ constexpr int64_t kFarBytes = 4 << 20;
 // pieces of 2 KB, sums of two large tensors took 1.2 times as long; of 256 bytes, `exp` 1.4 times.
 constexpr int64_t near_piece_bytes(int64_t size) { return size == 2 ? 1024 : 512; }
 constexpr int64_t kNearAheadBytes = 4096;
+// From this size on of the largest operand it pays to fetch the next piece, and to gather in place.
+constexpr int64_t kNearFetchedBytes = 6 << 20;
 // Rows that are gathered together: of float32, sixteen lines of the memory that follow one another.
 // Half as many are scattered together.
 constexpr int64_t kRows = 256;
@@ -194,13 +196,13 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   const RepeatLoop repeat = get_repeat_loop();
   Mode mode[kMaxOperands];
   bool columns = false, gathered = false, prepares = false, reads_rows = false;
-  int buffered = 0, strided = 0;
+  int buffered = 0, read_with_gaps = 0, written_with_gaps = 0;
   for (int k = 0; k < operands; ++k) {
     mode[k] = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1);
     columns = columns || mode[k] == Mode::Columns;
     gathered = gathered || (mode[k] == Mode::Columns && k >= outputs);
     buffered += mode[k] != Mode::Dense;
-    strided += mode[k] == Mode::Strided;
+    if (mode[k] == Mode::Strided) ++(k < outputs ? written_with_gaps : read_with_gaps);
     prepares = prepares || mode[k] == Mode::Strided || mode[k] == Mode::Repeated;
     reads_rows =
         reads_rows || (k >= outputs && (mode[k] == Mode::Dense || mode[k] == Mode::Strided));
@@ -215,16 +217,18 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   // Where it has rows to read as well, a Zen 5 is a fifth faster without the columns in between.
   const bool fetches_columns = fetches && gathered && !(near && reads_rows);
   prepares = prepares || fetches;
+  const int64_t total = size0 * size1 * largest;
   // By near fetches, what comes from memory: where the output is streamed, that fetches dense rows.
-  constexpr int64_t kFetchedBytes = 8 << 20;
+  // Not beside an output with gaps, whose lines have to be read as well: it took a tenth longer.
+  const bool scatters = written_with_gaps > 0 && read_with_gaps == 0;
   const bool fetches_pieces =
-      near && !columns && (stream || size0 * size1 * largest >= kFetchedBytes);
+      near && !columns && !scatters && (stream || total >= kNearFetchedBytes);
   // What only the output is transposed for goes by tiles on a Zen 5, of which the next one's rows
   // are fetched while one is written.
   const bool tiled = near && fetches && !gathered && outputs == 1;
   // A block of rows and a piece of each: `pitch` bytes from one row of a buffer to the next.
-  const bool far = stream || size0 * size1 * largest >= kFarBytes;
-  const bool short_pieces = far && (stream || !near || strided > 1);
+  const bool far = stream || total >= kFarBytes;
+  const bool short_pieces = far && (stream || !near || read_with_gaps + written_with_gaps > 1);
   int64_t block = 1, pitch = short_pieces ? kFarPieceBytes : kPieceBytes;
   if (columns) {
     const int64_t most = std::clamp<int64_t>(2 * kRows / buffered, kRows / 8, kRows);
@@ -244,9 +248,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   }
   // On a Zen 5 `neg` of every second of four million doubles takes 0.7 of the time so; from the
   // caches up to 1.2 times as long.
-  constexpr int64_t kInPlaceBytes = 6 << 20;
-  const bool may_be_in_place =
-      near && !stream && outputs == 1 && size0 * size1 * largest >= kInPlaceBytes;
+  const bool may_be_in_place = near && !stream && outputs == 1 && total >= kNearFetchedBytes;
   const int in_place =
       may_be_in_place ? gathered_in_place(data, strides, sizes, mode, operands, size0, size1) : 0;
   if (in_place != 0) step[in_place] = step[0];
