@@ -26,6 +26,19 @@ struct running<c10::complex<float>> {
   using type = c10::complex<double>;
 };
 
+// Complex numbers by their parts: GCC puts one that is also kept together in memory first, and
+// waits for that.
+template <typename T>
+OPLOOM_ALWAYS_INLINE void put(char* to, const T& value) {
+  T& element = *reinterpret_cast<T*>(to);
+  if constexpr (c10::is_complex<T>::value) {
+    element.real(value.real());
+    element.imag(value.imag());
+  } else {
+    element = value;
+  }
+}
+
 // Rows are `length` elements, `in_stride` and `out_stride` bytes apart. N rows run side by side, to
 // hide the latency of the dependent operations.
 template <typename F, typename T, int64_t N>
@@ -38,7 +51,7 @@ void scan_rows(const char* const* in, char* const* out, int64_t length, int64_t 
     for (int64_t r = 0; r < N; ++r) {
       acc[r] =
           F::apply(acc[r], static_cast<Acc>(*reinterpret_cast<const T*>(in[r] + i * in_stride)));
-      *reinterpret_cast<T*>(out[r] + i * out_stride) = static_cast<T>(acc[r]);
+      put(out[r] + i * out_stride, static_cast<T>(acc[r]));
     }
   }
 }
@@ -153,7 +166,7 @@ OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_str
     for (int r = 0; r < count; ++r) {
       const T x = *reinterpret_cast<const T*>(in + r * in_stride + j * in_step);
       result = F::apply(result, static_cast<Acc>(x));
-      *reinterpret_cast<T*>(out + r * out_stride + j * out_step) = static_cast<T>(result);
+      put(out + r * out_stride + j * out_step, static_cast<T>(result));
     }
     acc[j] = result;
   }
