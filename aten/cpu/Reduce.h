@@ -39,7 +39,7 @@ inline namespace CPU_CAPABILITY {
 //     ahead_in_rows()), get(j), across(j, n), the state of n of them from j on together, and
 //     merge(const Columns&, offset, n), which adds states from `offset` on to the first n; what is
 //     behind the states of a Columns may hold anything; add_periods(const Elem*, n, width, ahead),
-//     if there is one, takes rows without gaps as one
+//     if there is one, takes rows without gaps as one, of kWidest columns at most
 //   Finish::apply(Acc, count, parameter)   the result of `count` elements
 // int8 input, say, needs no more than a function that turns it into Elem.
 //
@@ -196,9 +196,11 @@ struct Reduction {
   void (*combine)(const ReduceState& a, ReduceState& b);
   void (*columns_add)(void* columns, const void* const* rows, int64_t nrows, int64_t n,
                       Ahead ahead);
-  // Of rows of `width` elements without gaps between them, n elements in all; null for some.
+  // Of rows of `width` elements without gaps between them, a power of two up to `widest`, n
+  // elements in all.
   void (*columns_add_periods)(void* columns, const void* elements, int64_t n, int64_t width,
                               Ahead ahead);
+  int64_t widest;  // 0 where there is no such function
   // The first n of b become the states of theirs and a's from `offset` on.
   void (*columns_merge)(const void* a, int64_t offset, void* b, int64_t n);
   // The state of n neighbouring columns from j on together.
@@ -250,6 +252,7 @@ Reduction make_operation() {
       static_cast<Columns*>(columns)->add_periods(static_cast<const Elem*>(elements), n, width,
                                                   ahead);
     };
+    r.widest = Columns::kWidest;
   }
   r.columns_merge = [](const void* a, int64_t offset, void* b, int64_t n) {
     static_cast<Columns*>(b)->merge(*static_cast<const Columns*>(a), offset, n);
@@ -447,11 +450,14 @@ class ColumnsReduction {
     const WalkDim rows = reduced[0];
     int64_t joined = 1;
     if (rows.in == width * stride_) {
-      if (r_.columns_add_periods != nullptr && in_place_ && width <= 8 &&
-          (width & (width - 1)) == 0 && rows.size == count && count * width <= r_.longest) {
+      if (in_place_ && width <= r_.widest && (width & (width - 1)) == 0 && rows.size == count) {
         cascade_.start(width);
-        r_.columns_add_periods(cascade_.next(), in, count * width, width, r_.ahead);
-        return cascade_.next();
+        for (int64_t left = count * width; left > 0; left -= r_.longest) {
+          r_.columns_add_periods(cascade_.next(), in, std::min(left, r_.longest), width, r_.ahead);
+          cascade_.push();
+          in += r_.longest * elem_size_;
+        }
+        return cascade_.finish();
       }
       const int64_t most = std::min(kJoined / width, rows.size / 2);
       while (2 * joined <= most) joined *= 2;

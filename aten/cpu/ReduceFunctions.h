@@ -118,20 +118,22 @@ OPLOOM_ALWAYS_INLINE void for_each_lanes(int64_t n, const F& f) {
   }
 }
 
-// F over all of them, in every place: halves first, then quarters, and so on.
-template <typename F, typename T, size_t step = Lanes<T>::kSize / 2>
-OPLOOM_ALWAYS_INLINE typename Lanes<T>::V across(typename Lanes<T>::V x) {
+// F over all of them, in every place: halves first, then quarters, and so on; or over every
+// `period`, a power of two.
+template <typename F, typename T, int64_t step = Lanes<T>::kSize / 2>
+OPLOOM_ALWAYS_INLINE typename Lanes<T>::V across(typename Lanes<T>::V x, int64_t period = 1) {
   using V = typename Lanes<T>::V;
   if constexpr (step == 0) {
     return x;
   } else {
+    if (step < period) return x;
     typedef T Raw __attribute__((vector_size(sizeof(V))));
     const auto swapped = [&]<size_t... i>(std::index_sequence<i...>) {
       const Raw raw = std::bit_cast<Raw>(x);
       return std::bit_cast<V>(Raw(__builtin_shufflevector(raw, raw, (i ^ step)...)));
     };
-    return across<F, T, step / 2>(
-        F::apply(x, swapped(std::make_index_sequence<Lanes<T>::kSize>())));
+    return across<F, T, step / 2>(F::apply(x, swapped(std::make_index_sequence<Lanes<T>::kSize>())),
+                                  period);
   }
 }
 
@@ -455,13 +457,44 @@ T sum_integers(const In* p, int64_t n, Ahead ahead) {
       across<Add, T>(Add::apply(Add::apply(sums[0], sums[1]), Add::apply(sums[2], sums[3]))));
 }
 
-// The sums of the elements of every `period`, a power of two up to 16, of which n is a multiple.
+// Adds `rest` elements, fewer than the Vecs of `sum` hold, and then halves to halves as long as
+// they hold whole periods. Says how many numbers there are still.
+template <typename T, int64_t count, typename In>
+OPLOOM_ALWAYS_INLINE int64_t fold_periods(vec::Vec<T> (&sum)[count], const In* p, int64_t rest,
+                                          int64_t period) {
+  using L = Lanes<T>;
+#pragma GCC unroll 8
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t j = k * L::kSize;
+    if (j + L::kSize <= rest) {
+      sum[k] = Add::apply(sum[k], L::load(p + j));
+    } else if (j < rest) {
+      const FirstLanes<T> first(rest - j);
+      sum[k] = first.with(Add::apply(sum[k], first.load(p + j)), sum[k]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int64_t half = count / 2; half > 0; half /= 2) {
+    if (half * L::kSize < period) return 2 * half * L::kSize;
+#pragma GCC unroll 8
+    for (int64_t k = 0; k < half; ++k) sum[k] = Add::apply(sum[k], sum[k + half]);
+  }
+  sum[0] = across<Add, T>(sum[0], period);
+  return std::min(period, L::kSize);
+}
+
+// The sums of the elements of every `period`, a power of two up to kWide<T>, of which n is a
+// multiple.
 template <typename T, typename In>
 OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, Ahead ahead, T* sums) {
   alignas(64) T acc[kWide<T>];
   int64_t i = 0, width = kWide<T>;
   if (n >= width) {
-    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
+    auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
+    if constexpr (Lanes<T>::kVec) {
+      width = fold_periods<T>(total.value, p + i, n - i, period);
+      i = n;
+    }
     std::memcpy(acc, total.value, sizeof acc);
   } else {
     width = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));

@@ -44,6 +44,7 @@ struct SimpleOp {
     static constexpr int kTogether = 4;
     static constexpr Together kRowsTogether = Together::Few;
     alignas(T) Part acc[kColumnsOf<T> * kParts + L::kSize];
+    static constexpr int64_t kWidest = kWide<Part> / kParts;
     // Rows without gaps between them, n elements in all.
     void add_periods(const In* elements, int64_t n, int64_t width, Ahead ahead) requires(
         std::is_same_v<F, Add>&& std::is_same_v<Map, Identity>&& std::is_floating_point_v<PartIn>) {

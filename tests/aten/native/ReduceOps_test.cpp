@@ -7,6 +7,7 @@
 #include <generated/ops/amax.h>
 #include <generated/ops/amin.h>
 #include <generated/ops/any.h>
+#include <generated/ops/arange.h>
 #include <generated/ops/argmax.h>
 #include <generated/ops/argmin.h>
 #include <generated/ops/cat.h>
@@ -16,9 +17,11 @@
 #include <generated/ops/cumsum.h>
 #include <generated/ops/div.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/equal.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/full.h>
+#include <generated/ops/item.h>
 #include <generated/ops/logsumexp.h>
 #include <generated/ops/max.h>
 #include <generated/ops/mean.h>
@@ -32,7 +35,9 @@
 #include <generated/ops/prod.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
+#include <generated/ops/remainder.h>
 #include <generated/ops/select.h>
+#include <generated/ops/signbit.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/stack.h>
 #include <generated/ops/std.h>
@@ -525,6 +530,28 @@ TEST(Reductions, EveryWidthOfColumns) {
       for (int64_t j = 1; j <= n; ++j) sums.push_back(static_cast<double>(8 * j));
       EXPECT_EQ(doubles(t.sum({0})), sums) << n;
       EXPECT_EQ(doubles(t.add(t).sum({0}).mul(0.5)), sums) << n;
+    }
+  }
+}
+
+// Rows without gaps, which are taken as one where they are narrow, and so are parts of complex
+// numbers. What fills up the last vector is nothing, not even 0: the sum of -0 is -0.
+TEST(Reductions, ColumnsWithoutGaps) {
+  for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kComplexFloat}) {
+    for (int64_t width : {1, 2, 3, 4, 8, 16, 17, 32, 64, 100, 128}) {
+      for (int64_t rows : {1, 2, 7, 33, 45, 300, 9000}) {
+        const Tensor numbers = at::arange(rows * width).remainder(7).view({rows, width});
+        std::vector<int64_t> sums(static_cast<size_t>(width));
+        for (int64_t i = 0; i < rows * width; ++i) sums[i % width] += i % 7;
+        const Tensor expected = at::tensor(sums).to(dtype);
+        EXPECT_TRUE(at::equal(numbers.to(dtype).sum({0}), expected))
+            << dtype << ' ' << rows << ' ' << width;
+        if (expected.is_floating_point()) {
+          const Tensor zeros = at::zeros({rows, width}, dtype).neg();
+          EXPECT_TRUE(zeros.sum({0}).signbit().all().item<bool>())
+              << dtype << ' ' << rows << ' ' << width;
+        }
+      }
     }
   }
 }
