@@ -352,17 +352,19 @@ class RowGroup {
     const Ahead ahead = asked_here(ahead_);
     if (ahead == Ahead::None || offset % 64 != 0) return;
     if (kNearFetches && ahead == Ahead::Near) {
-      fetch_lines<3>(offset);
+      fetch_lines<3>(offset, Ahead::Near);
     } else {
-      fetch_lines<2>(offset);
+      fetch_lines<2>(offset, Ahead::Far);
     }
   }
 
  private:
   template <int locality>
-  OPLOOM_ALWAYS_INLINE void fetch_lines(uintptr_t offset) const {
-    // As far as from the first row to the last, and once more, come the next ones.
-    const uintptr_t distance = 2 * (address(count / 2) - address(0));
+  OPLOOM_ALWAYS_INLINE void fetch_lines(uintptr_t offset, Ahead ahead) const {
+    // As far as from the first row to the last, and once more, come the next ones. Of short ones
+    // those after them.
+    const uintptr_t distance =
+        std::max(2 * (address(count / 2) - address(0)), static_cast<uintptr_t>(ahead));
 #pragma GCC unroll 16
     for (int r = 0; r < count; ++r) {
       fetch<locality>(reinterpret_cast<const T*>(address(r) + (offset + distance)), 0, 1);
