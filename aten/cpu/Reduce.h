@@ -210,6 +210,10 @@ struct Reduction {
   void (*columns_across)(const void* columns, int64_t j, int64_t n, ReduceState& state);
   // Writes the result, given the state of `count` elements.
   void (*store)(const ReduceState& state, int64_t count, char* out, double parameter);
+  // The results of n outputs, `stride` bytes apart, of `count` elements each that lie side by side,
+  // `in_stride` bytes from those of the one before.
+  void (*rows)(const char* in, int64_t in_stride, int64_t n, int64_t count, Ahead ahead, char* out,
+               int64_t stride, double parameter);
   // The results of n neighbouring outputs, `stride` bytes apart.
   void (*columns_store)(const void* columns, int64_t n, int64_t count, char* out, int64_t stride,
                         double parameter);
@@ -275,18 +279,25 @@ Reduction make_reduction(decltype(Reduction::load) load, bool direct, double par
   r.store = [](const ReduceState& state, int64_t count, char* out, double p) {
     *reinterpret_cast<Out*>(out) = Finish::apply(reinterpret_cast<const Acc&>(state), count, p);
   };
+  r.rows = [](const char* in, int64_t in_stride, int64_t n, int64_t count, Ahead ahead, char* out,
+              int64_t stride, double p) {
+    for (int64_t i = 0; i < n; ++i, in += in_stride, out += stride) {
+      const Acc state = Op::chunk(reinterpret_cast<const typename Op::Elem*>(in), count, ahead);
+      *reinterpret_cast<Out*>(out) = Finish::apply(state, count, p);
+    }
+  };
   r.columns_store = [](const void* columns, int64_t n, int64_t count, char* out, int64_t stride,
                        double p) {
     const auto& states = *static_cast<const Columns*>(columns);
-    const auto store = [&](auto step) {
-      for (int64_t j = 0; j < n; ++j) {
-        *reinterpret_cast<Out*>(out + j * step) = Finish::apply(states.get(j), count, p);
-      }
-    };
+    const auto result = [&](int64_t j) { return Finish::apply(states.get(j), count, p); };
     if (stride == sizeof(Out)) {
-      store(std::integral_constant<int64_t, sizeof(Out)>());
+      for (int64_t j = 0; j < n; ++j) reinterpret_cast<Out*>(out)[j] = result(j);
     } else {
-      store(stride);
+      for (int64_t j = 0; j < n; ++j) {
+        // Not worth a loop over vectors, of which there are hundreds.
+        asm("");
+        *reinterpret_cast<Out*>(out + j * stride) = result(j);
+      }
     }
   };
   r.load = load;
@@ -416,13 +427,18 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
   return cascade.finish();
 }
 
+// Whether the `count` elements of an output are taken at once, and where they lie.
+inline bool is_whole(const Reduction& r, const WalkDims& reduced, int64_t count) {
+  return is_dense(r, reduced[0].in) && reduced[0].size == count && count <= r.longest;
+}
+
 // Writes the state of one output whose first element is at `in`.
 inline void reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count, const char* in,
                        ReduceState& state) {
-  if (!is_dense(r, reduced[0].in) || reduced[0].size != count || count > r.longest) {
-    state = reduce_parts_of_one(r, reduced, count, in);
-  } else {
+  if (is_whole(r, reduced, count)) {
     r.chunk(in, count, r.ahead, state);
+  } else {
+    state = reduce_parts_of_one(r, reduced, count, in);
   }
 }
 
@@ -566,6 +582,19 @@ void merge_parts(int64_t number, const Merge& merge) {
 inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
   const ReduceParts parts(r, plan);
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / parts.longest());
+  if (parts.number == 1 && !plan.kept.empty() && is_whole(r, plan.reduced, plan.count)) {
+    const WalkDim& next = plan.kept[0];
+    at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
+      Walker walker(plan.kept.data() + 1, plan.kept.size() - 1, begin / next.size);
+      for (int64_t i = begin; i < end; walker.next()) {
+        const int64_t first = i % next.size, n = std::min(end - i, next.size - first);
+        r.rows(in + walker.in + first * next.in, next.in, n, plan.count, r.ahead,
+               out + walker.out + first * next.out, next.out, r.parameter);
+        i += n;
+      }
+    });
+    return;
+  }
   if (parts.number == 1) {
     at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(plan.kept.data(), plan.kept.size(), begin);

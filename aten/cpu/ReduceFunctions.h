@@ -260,32 +260,49 @@ struct PlaceOf {
   }
 };
 
+// Loops over Vecs are unrolled, which then stay in registers. Those over single numbers are longer,
+// and the compiler finds vectors for them.
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#define OPLOOM_UNROLL_VECS _Pragma("GCC unroll 8")
+#else
+#define OPLOOM_UNROLL_VECS
+#endif
+
+// F of halves and halves until `few` are left.
+template <typename F, int64_t few, typename V, size_t count>
+OPLOOM_ALWAYS_INLINE void halve(V (&value)[count]) {
+  OPLOOM_UNROLL_VECS
+  for (int64_t half = count / 2; half >= few; half /= 2) {
+    OPLOOM_UNROLL_VECS
+    for (int64_t k = 0; k < half; ++k) value[k] = F::apply(value[k], value[k + half]);
+  }
+}
+
 // What F makes of blocks of `count` Vecs, which load(k) gives.
 template <typename F, typename V, int64_t count>
 struct Partial {
-  // Blocks whose partial results are in turn added up as they are; 0 if these are all.
-  static constexpr int64_t kGroup = 16;
+  // Blocks whose partial results are in turn added up as they are; 0 if these are all, as there is
+  // no rounding in extremes.
+  static constexpr int64_t kGroup = requires { typename F::Plain; }
+  ? 0 : 16;
   V value[count];
   template <typename Load>
   OPLOOM_ALWAYS_INLINE void start(const Load& load) {
-#pragma GCC unroll 8
+    OPLOOM_UNROLL_VECS
     for (int64_t k = 0; k < count; ++k) value[k] = load(k);
   }
   template <typename Load>
   OPLOOM_ALWAYS_INLINE void add(const Load& load) {
-#pragma GCC unroll 8
+    OPLOOM_UNROLL_VECS
     for (int64_t k = 0; k < count; ++k) value[k] = F::apply(value[k], load(k));
   }
   OPLOOM_ALWAYS_INLINE void merge(const Partial& other) {
     add([&](int64_t k) OPLOOM_ALWAYS_INLINE_LAMBDA { return other.value[k]; });
   }
-  OPLOOM_ALWAYS_INLINE V finish() {
-#pragma GCC unroll 8
-    for (int64_t half = count / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-      for (int64_t k = 0; k < half; ++k) value[k] = F::apply(value[k], value[k + half]);
-    }
-    return value[0];
+  // Leaves the result in the first `few`.
+  template <int64_t few>
+  OPLOOM_ALWAYS_INLINE void finish() {
+    halve<F, few>(value);
   }
 };
 // A Vec that is not loaded again where it is used again.
@@ -325,14 +342,14 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
       nan = nan | unordered(a, b);
     }
   }
-  OPLOOM_ALWAYS_INLINE V finish() {
+  template <int64_t few>
+  OPLOOM_ALWAYS_INLINE void finish() {
     using T = typename V::value_type;
+    halve<Plain, few>(value);
 #pragma GCC unroll 8
-    for (int64_t half = count / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-      for (int64_t k = 0; k < half; ++k) value[k] = Plain::apply(value[k], value[k + half]);
+    for (int64_t k = 0; k < few; ++k) {
+      value[k] = blendv(value[k], V(std::numeric_limits<T>::quiet_NaN()), nan);
     }
-    return blendv(value[0], V(std::numeric_limits<T>::quiet_NaN()), nan);
   }
 };
 
@@ -411,32 +428,53 @@ OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, cons
   return total;
 }
 
-// Applies F to neighbouring pairs, of what `map` makes of the elements as T, until one is left.
+// F over n elements, of what `map` makes of them as T: side by side, as many at last as fill 64
+// bytes, then of halves until one is left. Fewer than that one after the other.
 template <typename F, typename T, typename In, typename Map = Identity>
 T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
-  constexpr int64_t kNarrow = kWide<T> / 8;
+  using L = Lanes<T>;
+  constexpr int64_t kNarrow = kWide<T> / 4, kVecs = kNarrow / L::kSize;
   int64_t i = 0;
-  const auto one = [&](int64_t j) { return map(static_cast<T>(p[j])); };
-  const auto wide = [&] {
+  typename L::V acc[kVecs];
+  if (n >= kWide<T>) {
     auto total = reduce_blocks<F, T>(p, i, n, map, ahead);
-    return Lanes<T>::first(across<F, T>(total.finish()));
-  };
-  // As many blocks as there are from i on; at least one.
-  const auto narrow = [&] {
-    T acc[kNarrow];
-    for (int64_t j = 0; j < kNarrow; ++j) acc[j] = one(i + j);
-    for (i += kNarrow; i + kNarrow <= n; i += kNarrow) {
-      for (int64_t j = 0; j < kNarrow; ++j) acc[j] = F::apply(acc[j], one(i + j));
+    total.template finish<kVecs>();
+    std::copy_n(total.value, kVecs, acc);
+  } else if (n >= kNarrow) {
+#pragma GCC unroll 2
+    for (int64_t k = 0; k < kVecs; ++k) acc[k] = map(L::load(p + k * L::kSize));
+    i = kNarrow;
+  } else {
+    T result = map(static_cast<T>(p[0]));
+    for (i = 1; i < n; ++i) {
+      asm("");  // too few for a loop over vectors
+      result = F::apply(result, map(static_cast<T>(p[i])));
     }
-    for (int64_t half = kNarrow / 2; half > 0; half /= 2) {
-      for (int64_t j = 0; j < half; ++j) acc[j] = F::apply(acc[j], acc[j + half]);
+    return result;
+  }
+  for (; i + kNarrow <= n; i += kNarrow) {
+#pragma GCC unroll 2
+    for (int64_t k = 0; k < kVecs; ++k) {
+      acc[k] = F::apply(acc[k], map(L::load(p + i + k * L::kSize)));
     }
-    return acc[0];
-  };
-  T result = n >= kWide<T> ? wide() : n >= kNarrow ? narrow() : one(i++);
-  if (n - i >= 2 * kNarrow) result = F::apply(result, narrow());
-  for (; i < n; ++i) result = F::apply(result, one(i));
-  return result;
+  }
+#pragma GCC unroll 2
+  for (int64_t k = 0; k < kVecs; ++k, i += L::kSize) {
+    if (i + L::kSize <= n) {
+      acc[k] = F::apply(acc[k], map(L::load(p + i)));
+    } else if constexpr (L::kSize > 1) {
+      if (i >= n) break;
+      if constexpr (std::is_integral_v<T> && requires { typename F::Plain; }) {
+        // Some are taken twice, which changes no extreme.
+        acc[k] = F::apply(acc[k], map(L::load(p + n - L::kSize)));
+      } else {
+        const FirstLanes<T> first(n - i);
+        acc[k] = first.with(F::apply(acc[k], map(first.load(p + i))), acc[k]);
+      }
+    }
+  }
+  halve<F, 1>(acc);
+  return L::first(across<F, T>(acc[0]));
 }
 
 // The sum of integers, which is the same in any order.
@@ -459,53 +497,32 @@ T sum_integers(const In* p, int64_t n, Ahead ahead) {
       across<Add, T>(Add::apply(Add::apply(sums[0], sums[1]), Add::apply(sums[2], sums[3]))));
 }
 
-// Adds `rest` elements, fewer than the Vecs of `sum` hold, and then halves to halves as long as
-// they hold whole periods. Says how many numbers there are still.
-template <typename T, int64_t count, typename In>
-OPLOOM_ALWAYS_INLINE int64_t fold_periods(vec::Vec<T> (&sum)[count], const In* p, int64_t rest,
-                                          int64_t period) {
-  using L = Lanes<T>;
-#pragma GCC unroll 8
-  for (int64_t k = 0; k < count; ++k) {
-    const int64_t j = k * L::kSize;
-    if (j + L::kSize <= rest) {
-      sum[k] = Add::apply(sum[k], L::load(p + j));
-    } else if (j < rest) {
-      const FirstLanes<T> first(rest - j);
-      sum[k] = first.with(Add::apply(sum[k], first.load(p + j)), sum[k]);
-    }
-  }
-#pragma GCC unroll 8
-  for (int64_t half = count / 2; half > 0; half /= 2) {
-    if (half * L::kSize < period) return 2 * half * L::kSize;
-#pragma GCC unroll 8
-    for (int64_t k = 0; k < half; ++k) sum[k] = Add::apply(sum[k], sum[k + half]);
-  }
-  sum[0] = across<Add, T>(sum[0], period);
-  return std::min(period, L::kSize);
-}
-
 // The sums of the elements of every `period`, a power of two up to kWide<T>, of which n is a
-// multiple.
+// multiple. For floats: nothing is -0.
 template <typename T, typename In>
-OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period, Ahead ahead, T* sums) {
-  alignas(64) T acc[kWide<T>];
-  int64_t i = 0, width = kWide<T>;
-  if (n >= width) {
-    auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
-    if constexpr (Lanes<T>::kVec) {
-      width = fold_periods<T>(total.value, p + i, n - i, period);
-      i = n;
-    }
+[[gnu::noclone]] OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period,
+                                                  Ahead ahead, T* sums) {
+  using L = Lanes<T>;
+  constexpr int64_t kWidth = kWide<T>;
+  alignas(64) T acc[kWidth];
+  int64_t i = 0;
+  if (n >= kWidth) {
+    const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
     std::memcpy(acc, total.value, sizeof acc);
   } else {
-    width = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n)));
-    for (; i < width; ++i) acc[i] = static_cast<T>(p[i]);
+    std::fill_n(acc, kWidth, T(-0.));
   }
-  for (int64_t j = 0; i < n; ++i, ++j) acc[j] = Add::apply(acc[j], static_cast<T>(p[i]));
-  for (width /= 2; width >= period; width /= 2) {
-    for (int64_t j = 0; j < width; ++j) acc[j] = Add::apply(acc[j], acc[j + width]);
+  for_each_lanes<T>(n - i, [&](int64_t j, auto lanes) {
+    const auto sum = L::load(acc + j);
+    L::store(acc + j, lanes.with(Add::apply(sum, lanes.load(p + i + j)), sum));
+  });
+  int64_t width = kWidth;
+  for (; width > period && width > L::kSize; width /= 2) {
+    for (int64_t j = 0; j < width / 2; j += L::kSize) {
+      L::store(acc + j, Add::apply(L::load(acc + j), L::load(acc + j + width / 2)));
+    }
   }
+  if (width > period) L::store(acc, across<Add, T>(L::load(acc), period));
   std::copy_n(acc, period, sums);
 }
 
@@ -530,9 +547,10 @@ Moments<T> sum_moments(const T* p, int64_t n, T center, Ahead ahead) {
   Moments<T> sum{T(0), T(0)};
   int64_t i = 0;
   if (n >= kHalf) {
-    const auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, ahead).finish();
-    sum = {Lanes<T>::first(across<Add, T>(total.first)),
-           Lanes<T>::first(across<Add, T>(total.second))};
+    auto total = reduce_blocks<Add, T, kHalf>(p, i, n, moments, ahead);
+    total.template finish<1>();
+    sum = {Lanes<T>::first(across<Add, T>(total.value[0].first)),
+           Lanes<T>::first(across<Add, T>(total.value[0].second))};
   }
   for (; i < n; ++i) sum = sum + moments(p[i]);
   return sum;
