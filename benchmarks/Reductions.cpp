@@ -1,4 +1,5 @@
-// Reductions, scans and softmax of a 4096 x 4096 matrix of float32.
+// Reductions, scans and softmax of a 4096 x 4096 matrix of float32, and reductions of matrices with
+// short rows.
 #include "Cases.h"
 #include "Library.h"
 
@@ -22,6 +23,13 @@ void add_reductions(Cases& cases) {
     Tensor out = at::empty({4096, 4096});
     add("cumsum", [=]() mutable { at::cumsum_out(out, x, dim); });
     add("softmax", [=]() mutable { at::softmax_out(out, x, dim); });
+  }
+  for (const auto& [rows, length] : {std::pair(25000, 32), std::pair(8000, 100)}) {
+    const Tensor y = at::rand({rows, length});
+    const std::string of = " of " + std::to_string(rows) + " x " + std::to_string(length) + " dim ";
+    cases.add("reduce/sum" + of + "0", [=, dims = over(0)] { return at::sum(y, dims); });
+    cases.add("reduce/sum" + of + "1", [=, dims = over(1)] { return at::sum(y, dims); });
+    cases.add("reduce/amax" + of + "1", [=, dims = over(1)] { return at::amax(y, dims); });
   }
   const Tensor weight = at::rand({4096}), bias = at::rand({4096});
   cases.add("reduce/layer_norm", [=, shape = std::vector<int64_t>{4096}] {

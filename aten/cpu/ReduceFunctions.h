@@ -231,6 +231,11 @@ struct Min {
   }
 };
 
+template <typename F>
+inline constexpr bool kIsExtreme = requires {
+  typename F::Plain;
+};
+
 // The places of 16-bit floats, given by their bits, in the order that F's extreme ends: finite and
 // infinite numbers, and NaN of either sign behind them. Their extremes are those of the numbers.
 template <typename F, typename Float>
@@ -283,8 +288,7 @@ template <typename F, typename V, int64_t count>
 struct Partial {
   // Blocks whose partial results are in turn added up as they are; 0 if these are all, as there is
   // no rounding in extremes.
-  static constexpr int64_t kGroup = requires { typename F::Plain; }
-  ? 0 : 16;
+  static constexpr int64_t kGroup = kIsExtreme<F> ? 0 : 16;
   V value[count];
   template <typename Load>
   OPLOOM_ALWAYS_INLINE void start(const Load& load) {
@@ -317,7 +321,7 @@ OPLOOM_ALWAYS_INLINE V loaded(V x) {
 // was a NaN: with a choice for each, reading of memory took a fifth longer.
 template <typename F, typename V, int64_t count>
 requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& count % 2 == 0 &&
-         requires { typename F::Plain; }) struct Partial<F, V, count> {
+         kIsExtreme<F>) struct Partial<F, V, count> {
   using Plain = typename F::Plain;
   static constexpr int64_t kGroup = 0;
   V value[count];
@@ -464,7 +468,7 @@ T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
       acc[k] = F::apply(acc[k], map(L::load(p + i)));
     } else if constexpr (L::kSize > 1) {
       if (i >= n) break;
-      if constexpr (std::is_integral_v<T> && requires { typename F::Plain; }) {
+      if constexpr (std::is_integral_v<T> && kIsExtreme<F>) {
         // Some are taken twice, which changes no extreme.
         acc[k] = F::apply(acc[k], map(L::load(p + n - L::kSize)));
       } else {
