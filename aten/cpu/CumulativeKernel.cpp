@@ -31,7 +31,7 @@ struct running<c10::complex<float>> {
 template <typename T>
 OPLOOM_ALWAYS_INLINE void put(char* to, const T& value) {
   T& element = *reinterpret_cast<T*>(to);
-  if constexpr (c10::is_complex<T>::value) {
+  if constexpr (c10::is_complex_v<T>) {
     element.real(value.real());
     element.imag(value.imag());
   } else {

@@ -445,7 +445,7 @@ T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
     total.template finish<kVecs>();
     std::copy_n(total.value, kVecs, acc);
   } else if (n >= kNarrow) {
-#pragma GCC unroll 2
+    OPLOOM_UNROLL_VECS
     for (int64_t k = 0; k < kVecs; ++k) acc[k] = map(L::load(p + k * L::kSize));
     i = kNarrow;
   } else {
@@ -457,12 +457,12 @@ T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
     return result;
   }
   for (; i + kNarrow <= n; i += kNarrow) {
-#pragma GCC unroll 2
+    OPLOOM_UNROLL_VECS
     for (int64_t k = 0; k < kVecs; ++k) {
       acc[k] = F::apply(acc[k], map(L::load(p + i + k * L::kSize)));
     }
   }
-#pragma GCC unroll 2
+  OPLOOM_UNROLL_VECS
   for (int64_t k = 0; k < kVecs; ++k, i += L::kSize) {
     if (i + L::kSize <= n) {
       acc[k] = F::apply(acc[k], map(L::load(p + i)));
@@ -502,7 +502,7 @@ T sum_integers(const In* p, int64_t n, Ahead ahead) {
 }
 
 // The sums of the elements of every `period`, a power of two up to kWide<T>, of which n is a
-// multiple. For floats: nothing is -0.
+// multiple. For floats, to which -0 adds nothing.
 template <typename T, typename In>
 [[gnu::noclone]] OPLOOM_NOINLINE void sum_periods(const In* p, int64_t n, int64_t period,
                                                   Ahead ahead, T* sums) {

@@ -219,7 +219,8 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   prepares = prepares || fetches;
   const int64_t total = size0 * size1 * largest;
   // By near fetches, what comes from memory: where the output is streamed, that fetches dense rows.
-  // Not beside an output with gaps, whose lines have to be read as well: it took a tenth longer.
+  // Not where the output alone has gaps, whose lines have to be read as well: it took a tenth
+  // longer.
   const bool scatters = written_with_gaps > 0 && read_with_gaps == 0;
   const bool fetches_pieces =
       near && !columns && !scatters && (stream || total >= kNearFetchedBytes);
