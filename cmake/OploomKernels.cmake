@@ -78,6 +78,12 @@ function(oploom_cuda_options target)
   # variables that only the CPU has.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -fmad=false -diag-suppress=1835>)
+  # A third of the size; since CUDA 12.8.
+  include(CheckCompilerFlag)
+  check_compiler_flag(CUDA --compress-mode=size OPLOOM_NVCC_COMPRESSES)
+  if(OPLOOM_NVCC_COMPRESSES)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+  endif()
   # What it registers when it is loaded is in tables that stay.
   target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 endfunction()

@@ -286,19 +286,20 @@ void set_print_options(const PrintOptions& options) {
 }
 
 std::string format_tensor(const TensorBase& tensor, std::string_view prefix,
-                          const std::vector<std::string>& suffixes) {
+                          const std::vector<std::string>& suffixes, const TensorBase& here) {
   if (!tensor.defined()) return std::string(prefix) + "(undefined)";
   const PrintOptions options = get_print_options();
   const size_t indent = prefix.size() + 1;
   std::vector<std::string> facts;
   std::string text;
   if (!tensor.is_cpu()) facts.push_back("device='" + tensor.device().str() + "'");
-  const bool has_text = tensor.is_cpu() && tensor.numel() > 0;
+  const TensorBase& shown = tensor.is_cpu() ? tensor : here;
+  const bool has_text = shown.defined() && tensor.numel() > 0;
   if (has_text) {
-    text = Formatter(tensor, options).text(indent);
+    text = Formatter(shown, options).text(indent);
   } else {
-    text = tensor.is_cpu() ? "[]" : "...";
-    if (!tensor.is_cpu() || tensor.dim() != 1) facts.push_back("size=" + sizes_text(tensor));
+    text = shown.defined() ? "[]" : "...";
+    if (!shown.defined() || tensor.dim() != 1) facts.push_back("size=" + sizes_text(tensor));
   }
   const bool plain = has_text ? dtype_is_plain(tensor.scalar_type())
                               : tensor.scalar_type() == c10::get_default_dtype();

@@ -24,9 +24,11 @@ OPLOOM_API PrintOptions get_print_options();
 OPLOOM_API void set_print_options(const PrintOptions& options);
 
 // `tensor([1., 2.], dtype=float64)`. Device, dtype and size are stated where they cannot be seen;
-// `suffixes` come last.
+// `suffixes` come last. The elements of a tensor that is not on the CPU are those of `here`, a copy
+// of it that is; without one they are not shown.
 OPLOOM_API std::string format_tensor(const TensorBase& tensor, std::string_view prefix = "tensor",
-                                     const std::vector<std::string>& suffixes = {});
+                                     const std::vector<std::string>& suffixes = {},
+                                     const TensorBase& here = {});
 
 OPLOOM_API std::ostream& operator<<(std::ostream& out, const TensorBase& tensor);
 

@@ -36,11 +36,12 @@ OPLOOM_HOST_DEVICE To element_as(From value) {
 }
 
 template <typename To>
-OPLOOM_HOST_DEVICE To load_from(const char* source, ScalarType from) {
+OPLOOM_HOST_DEVICE To load_from(ScalarType from, const char* data, uint32_t offset,
+                                const Element& value) {
   switch (from) {
 #define OPLOOM_CASE(type, name, text) \
   case ScalarType::name:              \
-    return element_as<To>(*reinterpret_cast<const type*>(source));
+    return element_as<To>(load_element<type>(data, offset, value));
     OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_CASE)
 #undef OPLOOM_CASE
     default:
@@ -48,35 +49,97 @@ OPLOOM_HOST_DEVICE To load_from(const char* source, ScalarType from) {
   }
 }
 
-template <typename To>
-struct ConvertBody {
+template <typename To, int N, typename From>
+OPLOOM_HOST_DEVICE Pack<To, N> converted(const Pack<From, N>& source) {
+  Pack<To, N> pack;
+  for (int i = 0; i < N; ++i) pack.values[i] = element_as<To>(source.values[i]);
+  return pack;
+}
+template <typename To, int N>
+OPLOOM_HOST_DEVICE Pack<To, N> load_pack_from(ScalarType from, const char* data, uint32_t offset,
+                                              const Element& value, bool same, int64_t count) {
+  switch (from) {
+#define OPLOOM_CASE(type, name, text) \
+  case ScalarType::name:              \
+    return converted<To>(load_pack<type, N>(data, offset, value, same, count));
+    OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_CASE)
+#undef OPLOOM_CASE
+    default:
+      return {};
+  }
+}
+
+struct ConvertOperands {
+  ConvertOperands(const ElementwiseProblem& part, const ElementwiseProblem& numbered,
+                  ScalarType dtype)
+      : from(dtype),
+        numel(static_cast<uint32_t>(part.numel)),
+        target(part.data[0]),
+        source(part.data[1]),
+        value(part.values[1]),
+        offsets(numbered) {}
+
   ScalarType from;
   uint32_t numel;
-  uint32_t by_value;
   char* target;
   const char* source;
   Element value;
   OffsetCalculator<2> offsets;
+};
+
+template <typename To>
+struct PackedConvert {
+  static constexpr int kWidth = kPackWidth<To>;
+  bool same;
+  ConvertOperands operands;
 
   OPLOOM_HOST_DEVICE void operator()(int64_t thread) const {
-    if (thread >= numel) return;
-    const auto at = offsets.get(static_cast<uint32_t>(thread));
-    const char* in = by_value != 0 ? reinterpret_cast<const char*>(&value) : source + at.of[1];
-    *reinterpret_cast<To*>(target + at.of[0]) = load_from<To>(in, from);
+    const int64_t count = operands.numel - thread * kWidth;
+    if (count <= 0) return;
+    const auto at = operands.offsets.get(static_cast<uint32_t>(thread));
+    const auto pack = load_pack_from<To, kWidth>(operands.from, operands.source, at.of[1],
+                                                 operands.value, same, count);
+    store_pack(operands.target + at.of[0], pack, count);
+  }
+};
+
+template <typename To>
+struct StridedConvert {
+  static constexpr int kEach = kElementsEach<To>;
+  ConvertOperands operands;
+
+  OPLOOM_HOST_DEVICE void operator()(int64_t thread) const {
+    To values[kEach];
+    char* out[kEach];
+    for (int j = 0; j < kEach; ++j) {
+      const int64_t element = element_of<kEach>(thread, j);
+      if (element >= operands.numel) break;
+      const auto at = operands.offsets.get(static_cast<uint32_t>(element));
+      values[j] = load_from<To>(operands.from, operands.source, at.of[1], operands.value);
+      out[j] = operands.target + at.of[0];
+    }
+    for (int j = 0; j < kEach; ++j) {
+      if (element_of<kEach>(thread, j) >= operands.numel) break;
+      *reinterpret_cast<To*>(out[j]) = values[j];
+    }
   }
 };
 
 template <typename To>
 void convert_to(const ElementwiseProblem& problem, ScalarType from) {
+  using Packed = PackedConvert<To>;
+  using Strided = StridedConvert<To>;
+  const size_t bytes[] = {sizeof(To), c10::elementSize(from)};
   for_each_part(problem, [&](const ElementwiseProblem& part) {
-    const ConvertBody<To> body{from,
-                               static_cast<uint32_t>(part.numel),
-                               part.by_value,
-                               part.data[0],
-                               part.data[1],
-                               part.values[1],
-                               OffsetCalculator<2>(part)};
-    launch(body, part.numel);
+    if (takes_packs(part, Packed::kWidth, bytes)) {
+      const ElementwiseProblem packs = in_packs(part, Packed::kWidth);
+      const bool same = (same_along_rows(part) >> 1 & 1) != 0;
+      return launch(Packed{same, ConvertOperands(part, packs, from)}, packs.numel);
+    }
+    for_each_tiled(part, [&](const ElementwiseProblem& tiled) {
+      launch(Strided{ConvertOperands(tiled, tiled, from)},
+             (tiled.numel + Strided::kEach - 1) / Strided::kEach);
+    });
   });
 }
 
@@ -97,11 +160,11 @@ void convert_elements(const ElementwiseProblem& problem, ScalarType to, ScalarTy
 Element convert_number(const void* number, ScalarType to, ScalarType from) {
   Element element{};
   switch (to) {
-#define OPLOOM_CASE(type, name, text)                                           \
-  case ScalarType::name: {                                                      \
-    const type value = load_from<type>(static_cast<const char*>(number), from); \
-    std::memcpy(element.bytes, &value, sizeof value);                           \
-    return element;                                                             \
+#define OPLOOM_CASE(type, name, text)                                                         \
+  case ScalarType::name: {                                                                    \
+    const type value = load_from<type>(from, static_cast<const char*>(number), 0, Element()); \
+    std::memcpy(element.bytes, &value, sizeof value);                                         \
+    return element;                                                                           \
   }
     OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_CASE)
 #undef OPLOOM_CASE

@@ -90,7 +90,6 @@ Tensor& fill_(Tensor& self, const Scalar& value) {
   const auto iter = TensorIterator::borrowing_nullary_op(self);
   ElementwiseProblem problem = problem_of(iter);
   problem.operands = 2;
-  problem.by_value = 2;
   const Tensor number = at::scalar_tensor(value, TensorOptions(value.type()));
   problem.values[1] = convert_number(number.const_data_ptr(), value.type(), value.type());
   // A number that the dtype cannot hold is refused as on the CPU.

@@ -1,5 +1,4 @@
-// Loops over the elements of several tensors on a GPU: one thread for each element, or for each few
-// elements that lie side by side.
+// Loops over the elements of several tensors on a GPU: a thread computes a few of them.
 #pragma once
 
 #include <aten/core/Namespace.h>
@@ -27,10 +26,11 @@
 // stream. A plain C++ compiler makes a loop over the threads of the same call, so that tests on a
 // machine without a GPU run everything here but the launch itself.
 //
-// Operands that are one dense row each, at addresses that are multiples of 16 bytes, are loaded and
-// stored 16 bytes at a time. All others have the offset of each element computed from its number,
-// by division by the sizes. Offsets and numbers have 32 bits; for_each_part() cuts larger problems
-// up.
+// Where every operand is dense along the rows of the output (dimension 0), or the same all along
+// them, and aligned, a thread takes a pack of neighbours, 16 bytes of the output's. Otherwise it
+// takes kElementsEach elements one by one, a block's width apart; where an operand is transposed,
+// in an order that goes through tiles. Offsets come from an element's or a pack's number, by
+// division by the sizes. Offsets and numbers have 32 bits; for_each_part() cuts larger problems up.
 
 namespace at::inline oploom_v1 {
 class TensorIteratorBase;
@@ -54,10 +54,7 @@ struct ElementwiseProblem {
   DimVector shape;
   char* data[kMaxOperands] = {};
   DimVector strides[kMaxOperands];
-  // All operands are one dense row of the same number of elements.
-  bool dense = false;
-  // Operands that are a number on the CPU, one bit each; `data` is null for them.
-  uint32_t by_value = 0;
+  // Operands that are a number on the CPU; `data` is null for them.
   Element values[kMaxOperands];
 };
 
@@ -66,9 +63,24 @@ struct ElementwiseProblem {
 ElementwiseProblem problem_of(const TensorIteratorBase& iter);
 
 // Calls `run` with the problem itself, or with parts of it that have at most kMaxDims dimensions
-// and whose elements and bytes can be numbered with 31 bits. A dense problem needs no cutting.
+// and whose elements and bytes can be numbered with 31 bits.
 OPLOOM_API void for_each_part(const ElementwiseProblem& problem,
                               c10::function_ref<void(const ElementwiseProblem& part)> run);
+
+// The operands that are the same all along dimension 0, one bit each.
+OPLOOM_API uint32_t same_along_rows(const ElementwiseProblem& part);
+
+// Whether all operands, with elements of these bytes, can be loaded and stored in packs of `width`
+// neighbours along dimension 0. A last pack may be partly filled if there is no other dimension.
+OPLOOM_API bool takes_packs(const ElementwiseProblem& part, int width, const size_t* element_bytes);
+// The same part with packs as its elements.
+OPLOOM_API ElementwiseProblem in_packs(const ElementwiseProblem& part, int width);
+
+// Calls `run` with the part itself or, where an operand's neighbours lie along another dimension
+// than 0, with parts of it whose first 32 elements are a tile of 8 by 4: a warp reads whole sectors
+// of such operands, too, and neither a line for each thread.
+OPLOOM_API void for_each_tiled(const ElementwiseProblem& part,
+                               c10::function_ref<void(const ElementwiseProblem& part)> run);
 
 // ---- Elements in memory ----
 
@@ -117,11 +129,51 @@ OPLOOM_HOST_DEVICE To store_as(From value) {
 #endif
 }
 
-// Neighbours in memory that are loaded and stored together.
+// Neighbours in memory that are loaded and stored together, 16 bytes at a time.
 template <typename T, int N>
-struct alignas(sizeof(T) * N) Pack {
+struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
   T values[N];
 };
+
+// As many neighbours as have 16 bytes; but 8 at most, as the code grows with it.
+template <typename T>
+inline constexpr int kPackWidth = sizeof(T) < 2 ? 8 : 16 / static_cast<int>(sizeof(T));
+
+// An operand's element: at an offset from its data, or the one that it is, if `data` is null. Two
+// loads, as one from either would know nothing of the memory that it reads.
+template <typename T>
+OPLOOM_HOST_DEVICE T load_element(const char* data, uint32_t offset, const Element& value) {
+  if (data == nullptr) return *reinterpret_cast<const T*>(value.bytes);
+  return *reinterpret_cast<const T*>(data + offset);
+}
+
+// Its pack there, or the first `count` values of it, the others like the first; N times its element
+// if it is the `same` all along.
+template <typename T, int N>
+OPLOOM_HOST_DEVICE Pack<T, N> load_pack(const char* data, uint32_t offset, const Element& value,
+                                        bool same, int64_t count) {
+  Pack<T, N> pack;
+  if (same) {
+    const T element = load_element<T>(data, offset, value);
+    for (int i = 0; i < N; ++i) pack.values[i] = element;
+  } else if (count >= N) {
+    pack = *reinterpret_cast<const Pack<T, N>*>(data + offset);
+  } else {
+    const T* const source = reinterpret_cast<const T*>(data + offset);
+    for (int i = 0; i < N; ++i) pack.values[i] = source[i < count ? i : 0];
+  }
+  return pack;
+}
+template <typename T, int N>
+OPLOOM_HOST_DEVICE void store_pack(char* to, const Pack<T, N>& pack, int64_t count) {
+  if (count >= N) {
+    *reinterpret_cast<Pack<T, N>*>(to) = pack;
+    return;
+  }
+  for (int i = 0; i < N; ++i) {
+    if (i < count) reinterpret_cast<T*>(to)[i] = pack.values[i];
+  }
+}
 
 // ---- Offsets ----
 
@@ -136,7 +188,7 @@ struct OffsetCalculator {
     for (int d = 0; d < dims; ++d) {
       sizes[d] = IntegerDivider(static_cast<uint32_t>(problem.shape[d]));
       for (int k = 0; k < N; ++k) {
-        const bool by_value = (problem.by_value >> k & 1) != 0;
+        const bool by_value = problem.data[k] == nullptr;
         strides[d][k] = by_value ? 0 : static_cast<uint32_t>(problem.strides[k][d]);
       }
     }
@@ -144,6 +196,10 @@ struct OffsetCalculator {
 
   OPLOOM_HOST_DEVICE Offsets get(uint32_t element) const {
     Offsets offsets{};
+    if (dims == 1) {
+      for (int k = 0; k < N; ++k) offsets.of[k] = element * strides[0][k];
+      return offsets;
+    }
     for (int d = 0; d < dims; ++d) {
       const IntegerDivider::Result split = sizes[d].divide(element);
       element = split.quotient;
@@ -156,6 +212,21 @@ struct OffsetCalculator {
   IntegerDivider sizes[kMaxDims];
   uint32_t strides[kMaxDims][N];
 };
+
+// ---- Elements one by one ----
+
+// How many of them a thread takes, so that enough loads are on their way.
+template <typename T>
+inline constexpr int kElementsEach = sizeof(T) <= 4   ? 4
+                                     : sizeof(T) <= 8 ? 2
+                                                      : 1;
+
+// The j-th element of a thread; neighbouring threads take neighbours.
+template <int Each>
+OPLOOM_HOST_DEVICE int64_t element_of(int64_t thread, int j) {
+  const int64_t block = thread / kThreadsPerBlock;
+  return (block * Each + j) * kThreadsPerBlock + thread % kThreadsPerBlock;
+}
 
 // ---- Launching ----
 

@@ -24,24 +24,22 @@ c10::DataPtr make_temporary(ElementwiseProblem& problem, int k, ScalarType dtype
   return memory;
 }
 
+// The k-th operand's conversion between its memory and its temporary, without the dimensions that
+// it is broadcast along.
 ElementwiseProblem pair(const ElementwiseProblem& to, const ElementwiseProblem& from, int k) {
   ElementwiseProblem problem;
   problem.operands = 2;
-  problem.numel = to.numel;
-  problem.shape = to.shape;
+  problem.numel = 1;
   problem.data[0] = to.data[k];
-  problem.strides[0] = to.strides[k];
   problem.data[1] = from.data[k];
-  problem.strides[1] = from.strides[k];
-  return problem;
-}
-
-bool is_dense(const ElementwiseProblem& problem, const TensorIteratorBase& iter) {
-  if (problem.shape.size() > 1) return false;
-  for (int k = 0; k < problem.operands; ++k) {
-    if (problem.numel != 1 && problem.strides[k][0] != iter.element_size(k)) return false;
+  for (size_t d = 0; d < to.shape.size(); ++d) {
+    if (to.strides[k][d] == 0) continue;
+    problem.numel *= to.shape[d];
+    problem.shape.push_back(to.shape[d]);
+    problem.strides[0].push_back(to.strides[k][d]);
+    problem.strides[1].push_back(from.strides[k][d]);
   }
-  return true;
+  return problem;
 }
 
 }  // namespace
@@ -67,7 +65,6 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
       convert_elements(pair(problem, given, k), iter.dtype(k), stored);
     }
   }
-  problem.dense = problem.by_value == 0 && is_dense(problem, iter);
   start(problem, numbers);
   for (int k = 0; k < iter.noutputs(); ++k) {
     if (!temporaries[k]) continue;

@@ -50,84 +50,88 @@ struct ExpressionBody {
   static constexpr int kOperands = kOutputs + kInputs;
   using Result = decltype(std::declval<const Op&>()((static_cast<void>(I), Number<T>())...));
   using Stored = std::conditional_t<std::is_same_v<Result, Truth>, bool, Storage>;
-  // Elements in 16 bytes; but 8 at most, as the code grows with it.
-  static constexpr int kWidth = sizeof(Storage) < 2 ? 8 : 16 / static_cast<int>(sizeof(Storage));
+  static constexpr int kWidth = kPackWidth<Storage>;
+  static constexpr int kEach = kElementsEach<Storage>;
 
-  struct Dense {
-    Op op;
-    int64_t numel;
+  // The operands of a launch.
+  struct Operands {
+    Operands(const ElementwiseProblem& part, const ElementwiseProblem& numbered)
+        : numel(static_cast<uint32_t>(part.numel)), offsets(numbered) {
+      for (int k = 0; k < kOperands; ++k) data[k] = part.data[k];
+      for (int i = 0; i < kInputs; ++i) values[i] = part.values[kOutputs + i];
+    }
+
+    uint32_t numel;
     char* data[kOperands];
+    Element values[kInputs];
+    OffsetCalculator<kOperands> offsets;
+  };
+
+  struct Packed {
+    Op op;
+    uint32_t same;
+    Operands operands;
 
     OPLOOM_HOST_DEVICE void operator()(int64_t thread) const {
-      const int64_t begin = thread * kWidth;
-      if (begin + kWidth <= numel) {
-        const Pack<Storage, kWidth> in[] = {
-            reinterpret_cast<const Pack<Storage, kWidth>*>(data[kOutputs + I])[thread]...};
-        Pack<Stored, kWidth> out[kOutputs];
-        for (int i = 0; i < kWidth; ++i) {
-          const Result value = op(Number<T>(load_as<T>(in[I].values[i]))...);
-          for (int k = 0; k < kOutputs; ++k) out[k].values[i] = store_as<Stored>(result(value, k));
-        }
-        for (int k = 0; k < kOutputs; ++k) {
-          reinterpret_cast<Pack<Stored, kWidth>*>(data[k])[thread] = out[k];
-        }
-        return;
+      const int64_t count = operands.numel - thread * kWidth;
+      if (count <= 0) return;
+      const auto at = operands.offsets.get(static_cast<uint32_t>(thread));
+      const Pack<Storage, kWidth> in[] = {load_pack<Storage, kWidth>(
+          operands.data[kOutputs + I], at.of[kOutputs + I], operands.values[I],
+          (same >> (kOutputs + I) & 1) != 0, count)...};
+      Pack<Stored, kWidth> out[kOutputs];
+      for (int i = 0; i < kWidth; ++i) {
+        const Result value = op(Number<T>(load_as<T>(in[I].values[i]))...);
+        for (int k = 0; k < kOutputs; ++k) out[k].values[i] = store_as<Stored>(result(value, k));
       }
-      for (int64_t i = begin; i < numel; ++i) {
-        const Result value =
-            op(Number<T>(load_as<T>(reinterpret_cast<const Storage*>(data[kOutputs + I])[i]))...);
-        for (int k = 0; k < kOutputs; ++k) {
-          reinterpret_cast<Stored*>(data[k])[i] = store_as<Stored>(result(value, k));
-        }
-      }
+      for (int k = 0; k < kOutputs; ++k) store_pack(operands.data[k] + at.of[k], out[k], count);
     }
   };
 
   struct Strided {
     Op op;
-    uint32_t numel;
-    uint32_t by_value;
-    char* data[kOperands];
-    Element values[kInputs];
-    OffsetCalculator<kOperands> offsets;
+    Operands operands;
 
     OPLOOM_HOST_DEVICE void operator()(int64_t thread) const {
-      if (thread >= numel) return;
-      const auto at = offsets.get(static_cast<uint32_t>(thread));
-      const char* const in[] = {(by_value >> (kOutputs + I) & 1) != 0
-                                    ? reinterpret_cast<const char*>(&values[I])
-                                    : data[kOutputs + I] + at.of[kOutputs + I]...};
-      const Result value = op(Number<T>(load_as<T>(*reinterpret_cast<const Storage*>(in[I])))...);
-      for (int k = 0; k < kOutputs; ++k) {
-        *reinterpret_cast<Stored*>(data[k] + at.of[k]) = store_as<Stored>(result(value, k));
+      Storage in[kEach][kInputs];
+      char* out[kEach][kOutputs];
+      for (int j = 0; j < kEach; ++j) {
+        const int64_t element = element_of<kEach>(thread, j);
+        if (element >= operands.numel) break;
+        const auto at = operands.offsets.get(static_cast<uint32_t>(element));
+        ((in[j][I] = load_element<Storage>(operands.data[kOutputs + I], at.of[kOutputs + I],
+                                           operands.values[I])),
+         ...);
+        for (int k = 0; k < kOutputs; ++k) out[j][k] = operands.data[k] + at.of[k];
+      }
+      for (int j = 0; j < kEach; ++j) {
+        if (element_of<kEach>(thread, j) >= operands.numel) break;
+        const Result value = op(Number<T>(load_as<T>(in[j][I]))...);
+        for (int k = 0; k < kOutputs; ++k) {
+          *reinterpret_cast<Stored*>(out[j][k]) = store_as<Stored>(result(value, k));
+        }
       }
     }
   };
 
   static void launch_all(const ElementwiseProblem& problem, const Scalar* numbers) {
+    constexpr auto kBytes = [] {
+      std::array<size_t, kOperands> bytes{};
+      for (int k = 0; k < kOperands; ++k) {
+        bytes[static_cast<size_t>(k)] = k < kOutputs ? sizeof(Stored) : sizeof(Storage);
+      }
+      return bytes;
+    }();
     const Op op(numbers);
-    if (is_aligned(problem)) {
-      Dense body{op, problem.numel, {}};
-      for (int k = 0; k < kOperands; ++k) body.data[k] = problem.data[k];
-      launch(body, (problem.numel + kWidth - 1) / kWidth);
-      return;
-    }
     for_each_part(problem, [&](const ElementwiseProblem& part) {
-      Strided body{op, static_cast<uint32_t>(part.numel), part.by_value, {},
-                   {}, OffsetCalculator<kOperands>(part)};
-      for (int k = 0; k < kOperands; ++k) body.data[k] = part.data[k];
-      for (int i = 0; i < kInputs; ++i) body.values[i] = part.values[kOutputs + i];
-      launch(body, part.numel);
+      if (takes_packs(part, kWidth, kBytes.data())) {
+        const ElementwiseProblem packs = in_packs(part, kWidth);
+        return launch(Packed{op, same_along_rows(part), Operands(part, packs)}, packs.numel);
+      }
+      for_each_tiled(part, [&](const ElementwiseProblem& tiled) {
+        launch(Strided{op, Operands(tiled, tiled)}, (tiled.numel + kEach - 1) / kEach);
+      });
     });
-  }
-
-  static bool is_aligned(const ElementwiseProblem& problem) {
-    if (!problem.dense || problem.by_value != 0) return false;
-    for (int k = 0; k < kOperands; ++k) {
-      const size_t pack = kWidth * (k < kOutputs ? sizeof(Stored) : sizeof(Storage));
-      if (reinterpret_cast<uintptr_t>(problem.data[k]) % pack != 0) return false;
-    }
-    return true;
   }
 };
 

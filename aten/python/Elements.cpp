@@ -47,11 +47,11 @@ void store_integer(void* data, ScalarType type, PyObject* number) {
   store(data, static_cast<T>(value));
 }
 
-const Tensor& readable(const Tensor& tensor, std::string_view what) {
-  OPLOOM_CHECK_NOT_IMPLEMENTED(
-      tensor.is_cpu(), what, "(): expected a tensor on the CPU, got one on ", tensor.device().str(),
-      tensor.is_meta() ? ", which has no data" : "");
-  return tensor;
+// The tensor itself, or a copy of it on the CPU.
+Tensor readable(const Tensor& tensor, std::string_view what) {
+  OPLOOM_CHECK_NOT_IMPLEMENTED(!tensor.is_meta(), what,
+                               "(): expected a tensor with data, got one on meta, which has none");
+  return tensor.is_cpu() ? tensor : tensor.to(Device(c10::kCPU));
 }
 
 PyObject* nested(const char* data, ScalarType type, IntArrayRef sizes, IntArrayRef strides) {
@@ -199,9 +199,9 @@ PyObject* item_as_python(const Tensor& tensor, std::string_view what) {
 }
 
 PyObject* to_list(const Tensor& tensor) {
-  readable(tensor, "tolist");
-  return nested(static_cast<const char*>(tensor.const_data_ptr()), tensor.scalar_type(),
-                tensor.sizes(), tensor.strides());
+  const Tensor here = readable(tensor, "tolist");
+  return nested(static_cast<const char*>(here.const_data_ptr()), here.scalar_type(), here.sizes(),
+                here.strides());
 }
 
 }  // namespace at::inline oploom_v1::python

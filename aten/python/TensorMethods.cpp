@@ -28,7 +28,8 @@ PyObject* tensor_repr(PyObject* self) {
     } else if (tensor.requires_grad()) {
       suffixes.emplace_back("requires_grad=True");
     }
-    const std::string text = at::format_tensor(tensor, "tensor", suffixes);
+    const Tensor here = tensor.is_cuda() ? tensor.detach().to(Device(c10::kCPU)) : Tensor();
+    const std::string text = at::format_tensor(tensor, "tensor", suffixes, here);
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   });
 }

@@ -19,8 +19,9 @@ OPLOOM_API void set_device(DeviceIndex device);
 // current device unless set_current_stream() has chosen another. A stream belongs to the device
 // that was current when it was made; the choice is kept for each device.
 OPLOOM_API cudaStream_t current_stream();
-// `stream` is the caller's, and must outlive its use here. Memory that is freed while a stream
-// works with it is not given out again before that work is done; see CUDACachingAllocator.h.
+// `stream` is the caller's. Memory that is freed while a stream works with it is not given out
+// again before that work is done (see CUDACachingAllocator.h): tensors that were made while
+// `stream` was current are freed in it, so it is to be destroyed after the last of them.
 OPLOOM_API void set_current_stream(cudaStream_t stream);
 // Waits for everything that is queued on the current stream, and reports what went wrong in it.
 OPLOOM_API void synchronize();

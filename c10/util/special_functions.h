@@ -117,14 +117,15 @@ OPLOOM_HOST_DEVICE inline double polygamma(double n, double x) {
   return std::fmod(n, 2) == 0 ? -value : value;
 }
 
+// exp(x^2) for |x| < 1e154; the rounding error of x^2 would be multiplied by x^2.
+OPLOOM_HOST_DEVICE inline double exp_of_square(double x) {
+  const double square = x * x;
+  const double rest = std::fma(x, x, -square);
+  return std::exp(square) * (1 + rest);
+}
 // For x >= 0; nan for nan.
 OPLOOM_HOST_DEVICE inline double erfcx_of_positive(double x) {
-  if (x < 12) {
-    // The rounding error of x^2 would be multiplied by x^2.
-    const double square = x * x;
-    const double rest = std::fma(x, x, -square);
-    return std::exp(square) * std::erfc(x) * (1 + rest);
-  }
+  if (x < 12) return exp_of_square(x) * std::erfc(x);
   // The product may be infinite where the quotient is a subnormal number.
   if (x > 1e8) return 1 / kSqrtPi / x;
   // DLMF 7.9.1, a continued fraction
@@ -135,7 +136,7 @@ OPLOOM_HOST_DEVICE inline double erfcx_of_positive(double x) {
 // exp(x^2) erfc(x)
 OPLOOM_HOST_DEVICE inline double erfcx(double x) {
   if (x < -26.7) return kInf;
-  return x < 0 ? 2 * std::exp(x * x) - erfcx_of_positive(-x) : erfcx_of_positive(x);
+  return x < 0 ? 2 * exp_of_square(x) - erfcx_of_positive(-x) : erfcx_of_positive(x);
 }
 
 // The inverse of erf.

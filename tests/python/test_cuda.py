@@ -31,6 +31,14 @@ def test_there_and_back():
 
 
 @gpu
+def test_numbers_of_a_tensor():
+    there = oploom.arange(6, dtype=oploom.float32).reshape(2, 3).to("cuda")
+    assert there.t().tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert repr(there[0]) == "tensor([0., 1., 2.], device='cuda:0')"
+    assert there[1, 2].item() == 5.0 and float(there[0, 1]) == 1.0 and bool(there[1, 0])
+
+
+@gpu
 def test_expression_and_its_gradient():
     x = oploom.linspace(-2, 2, 1001)
     there = x.to("cuda").requires_grad_()

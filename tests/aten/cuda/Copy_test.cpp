@@ -41,6 +41,20 @@ TEST_F(CUDACopy, ThereAndBack) {
   }
 }
 
+// Gone through in tiles, with what is left over beside them, and converted on the way.
+TEST_F(CUDACopy, Transposed) {
+  for (const auto& [rows, columns] : {std::pair{256, 192}, {250, 203}, {4, 12000}}) {
+    const Tensor x = at::arange(rows * columns, at::TensorOptions(at::kInt)).view({rows, columns});
+    const Tensor there = x.to(at::Device("cuda")).t();
+    expect_same(there.contiguous().to(at::Device(c10::kCPU)), x.t());
+    for (const at::ScalarType dtype : {at::kDouble, at::kHalf, at::kByte}) {
+      Tensor target = at::empty({columns, rows}, there.options().dtype(dtype));
+      target.copy_(there);
+      expect_same(target.to(at::Device(c10::kCPU)), x.t().to(dtype));
+    }
+  }
+}
+
 TEST_F(CUDACopy, FillsAndNumbers) {
   Tensor x = at::zeros({2, 3}, at::TensorOptions(at::kFloat).device(at::Device("cuda")));
   x.select(1, 1).fill_(2.5);
@@ -68,8 +82,10 @@ TEST_F(CUDACopy, AStreamOfTheCaller) {
   cudaStream_t stream = nullptr;
   OPLOOM_CUDA_CHECK(cudaStreamCreate(&stream));
   c10::cuda::set_current_stream(stream);
-  const Tensor x = at::ones({1 << 16}).to(at::Device("cuda"));
-  expect_same(x.exp().to(at::Device(c10::kCPU)), at::full({1 << 16}, std::exp(1.f)));
+  {
+    const Tensor x = at::full({1 << 16}, 4.).to(at::Device("cuda"));
+    expect_same(x.sqrt().to(at::Device(c10::kCPU)), at::full({1 << 16}, 2.));
+  }
   c10::cuda::synchronize();
   c10::cuda::set_current_stream(nullptr);
   OPLOOM_CUDA_CHECK(cudaStreamDestroy(stream));

@@ -35,6 +35,9 @@ TEST(IntegerDivider, DividesLikeTheProcessor) {
   }
 }
 
+// An address that is never read.
+char* const kBase = reinterpret_cast<char*>(uintptr_t{1} << 44);
+
 ElementwiseProblem problem_of(at::DimVector shape, at::DimVector first, at::DimVector second) {
   ElementwiseProblem problem;
   problem.operands = 2;
@@ -43,6 +46,7 @@ ElementwiseProblem problem_of(at::DimVector shape, at::DimVector first, at::DimV
   problem.shape = shape;
   problem.strides[0] = first;
   problem.strides[1] = second;
+  problem.data[0] = problem.data[1] = kBase;
   return problem;
 }
 
@@ -60,9 +64,6 @@ TEST(OffsetCalculator, FindsEveryElementOnce) {
 TEST(ForEachPart, CutsWhat32BitsCannotNumber) {
   const int64_t rows = int64_t{1} << 20, columns = int64_t{1} << 13;  // 2^33 elements
   ElementwiseProblem problem = problem_of({columns, rows}, {4, 4 * columns}, {0, 4});
-  char* const base = reinterpret_cast<char*>(uintptr_t{1} << 44);
-  problem.data[0] = base;
-  problem.data[1] = base;
   int64_t covered = 0;
   std::set<char*> starts;
   for_each_part(problem, [&](const ElementwiseProblem& part) {
@@ -76,7 +77,7 @@ TEST(ForEachPart, CutsWhat32BitsCannotNumber) {
     EXPECT_LE(last, INT32_MAX);
     EXPECT_EQ(numel, part.numel);
     EXPECT_TRUE(starts.insert(part.data[0]).second);
-    EXPECT_EQ(part.data[1] - base, (part.data[0] - base) / (4 * columns) * 4);
+    EXPECT_EQ(part.data[1] - kBase, (part.data[0] - kBase) / (4 * columns) * 4);
   });
   EXPECT_EQ(covered, rows * columns);
   EXPECT_GE(starts.size(), 16u);
@@ -89,13 +90,11 @@ TEST(ForEachPart, TakesManyDimensionsOneByOne) {
     strides.push_back(int64_t{4} << d);
   }
   ElementwiseProblem problem = problem_of(shape, strides, strides);
-  char* const base = reinterpret_cast<char*>(uintptr_t{1} << 44);
-  problem.data[0] = problem.data[1] = base;
   std::set<int64_t> starts;
   for_each_part(problem, [&](const ElementwiseProblem& part) {
     EXPECT_EQ(part.shape.size(), 16u);
     EXPECT_EQ(part.numel, 1 << 16);
-    starts.insert(part.data[1] - base);
+    starts.insert(part.data[1] - kBase);
   });
   EXPECT_EQ(starts, (std::set<int64_t>{0, 4 << 16, 4 << 17, (4 << 16) + (4 << 17)}));
 }
@@ -103,6 +102,63 @@ TEST(ForEachPart, TakesManyDimensionsOneByOne) {
 TEST(ForEachPart, HasNothingToDoWithoutElements) {
   for_each_part(problem_of({0, 3}, {4, 0}, {4, 0}),
                 [](const ElementwiseProblem&) { FAIL() << "called"; });
+}
+
+TEST(Packs, NeedDenseAlignedRows) {
+  const size_t bytes[] = {4, 4};
+  const auto take = [&](at::DimVector shape, at::DimVector first, at::DimVector second,
+                        int64_t offset = 0) {
+    ElementwiseProblem problem = problem_of(shape, first, second);
+    problem.data[1] += offset;
+    return takes_packs(problem, 4, bytes);
+  };
+  EXPECT_TRUE(take({100}, {4}, {4}));
+  EXPECT_TRUE(take({101}, {4}, {4})) << "the last pack has one element";
+  EXPECT_TRUE(take({1}, {4}, {0}));
+  EXPECT_TRUE(take({100, 3}, {4, 400}, {0, 4})) << "a column";
+  EXPECT_TRUE(take({100, 3}, {4, 400}, {4, 0})) << "a row";
+  EXPECT_FALSE(take({}, {}, {}));
+  EXPECT_FALSE(take({100}, {4}, {8}));
+  EXPECT_FALSE(take({100}, {4}, {4}, 4)) << "at no multiple of 16 bytes";
+  EXPECT_TRUE(take({100}, {4}, {0}, 4)) << "a number anywhere";
+  EXPECT_FALSE(take({101, 3}, {4, 404}, {4, 404})) << "packs would reach into the next row";
+  EXPECT_FALSE(take({100, 3}, {4, 400}, {4, 404}));
+  EXPECT_FALSE(take({100, 100}, {4, 400}, {400, 4})) << "transposed";
+
+  const ElementwiseProblem packs = in_packs(problem_of({101}, {4}, {0}), 4);
+  EXPECT_EQ(packs.numel, 26);
+  EXPECT_EQ(packs.shape, at::DimVector({26}));
+  EXPECT_EQ(packs.strides[0], at::DimVector({16}));
+  EXPECT_EQ(packs.strides[1], at::DimVector({0}));
+  EXPECT_EQ(in_packs(problem_of({100, 3}, {4, 400}, {4, 0}), 4).numel, 75);
+}
+
+// Every pair of offsets once, and tiles where one operand is transposed.
+TEST(ForEachTiled, OnlyChangesTheOrder) {
+  for (const auto& [columns, rows] :
+       {std::pair<int64_t, int64_t>{320, 400}, {321, 402}, {327, 403}, {5, 9000}, {9000, 3}}) {
+    const ElementwiseProblem problem =
+        problem_of({columns, 2, rows}, {4, 4 * columns, 8 * columns}, {8 * rows, 4, 8});
+    std::set<std::pair<int64_t, int64_t>> expected, found;
+    const auto offsets_of = [](const ElementwiseProblem& part, auto& into) {
+      const OffsetCalculator<2> offsets(part);
+      for (uint32_t i = 0; i < part.numel; ++i) {
+        const auto at = offsets.get(i);
+        into.emplace(part.data[0] - kBase + at.of[0], part.data[1] - kBase + at.of[1]);
+      }
+      return static_cast<int64_t>(into.size());
+    };
+    offsets_of(problem, expected);
+    int64_t covered = 0;
+    bool tiled = false;
+    for_each_tiled(problem, [&](const ElementwiseProblem& part) {
+      covered += part.numel;
+      EXPECT_EQ(offsets_of(part, found), covered) << columns << " x " << rows;
+      tiled = tiled || (part.shape.size() == 5 && part.shape[0] == 8 && part.shape[1] == 4);
+    });
+    EXPECT_EQ(found, expected) << columns << " x " << rows;
+    EXPECT_EQ(tiled, columns >= 8 && rows >= 4) << columns << " x " << rows;
+  }
 }
 
 // Every pair of dtypes against the CPU's conversion of a number.
