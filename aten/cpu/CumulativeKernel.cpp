@@ -9,6 +9,7 @@
 #include <aten/stubs/ReduceOps.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -56,6 +57,15 @@ void scan_rows(const char* const* in, char* const* out, int64_t length, int64_t 
   }
 }
 
+// The running results of neighbours, one after the other, from that of those before on.
+template <typename F, typename T, typename Acc>
+OPLOOM_ALWAYS_INLINE void scan_row(const T* in, T* out, int64_t length, Acc result) {
+  for (int64_t i = 0; i < length; ++i) {
+    result = F::apply(result, static_cast<Acc>(in[i]));
+    put(reinterpret_cast<char*>(out + i), static_cast<T>(result));
+  }
+}
+
 // Running sums of neighbours.
 void sum_row(const float* in, float* out, int64_t length) {
   vec::Vec<double> sums(0.0);
@@ -68,68 +78,96 @@ void sum_row(const float* in, float* out, int64_t length) {
   }
 }
 
-// Running sums of rows side by side, as many as a Vec has floats: they are transposed in registers
-// on the way, and take two thirds of the time that sum_row() takes.
-template <bool stream, typename V>
-void sum_rows(const char* const* in, char* const* out, int64_t length) {
-  using Piece = Square<float>;
-  constexpr int64_t kSize = sizeof(float), kSide = V::size(), kAhead = 128;
+// The running results of a Vec of rows, in doubles for floats: takes the next element of each, and
+// gives it its result.
+template <typename F, typename Acc, typename V>
+struct RunningVec {
+  static constexpr size_t kVecs = sizeof(Acc) / sizeof(typename V::value_type);
+  OPLOOM_ALWAYS_INLINE V next(V x) {
+    if constexpr (kVecs == 2) {
+      const auto wide = widen(x);
+      for (size_t i = 0; i < kVecs; ++i) results[i] = F::apply(results[i], wide[i]);
+      return narrow(results[0], results[1]);
+    } else {
+      return results[0] = F::apply(results[0], x);
+    }
+  }
+  static constexpr auto start() {
+    std::array<vec::Vec<Acc>, kVecs> all;
+    all.fill(vec::Vec<Acc>(F::template identity<Acc>()));
+    return all;
+  }
+  std::array<vec::Vec<Acc>, kVecs> results = start();
+};
+
+// Rows side by side, as many as a Vec has elements: they are transposed in registers on the way,
+// and floats take two thirds of the time that sum_row() takes. `ahead`: bytes from what is read to
+// what is to be fetched.
+template <bool stream, typename F, typename T>
+void scan_rows_in_squares(const T* const* in, T* const* out, int64_t length, int64_t ahead) {
+  using V = typename vec::Rows<T>::V;
+  using Acc = typename running<T>::type;
+  using Piece = Square<typename V::value_type>;
+  constexpr int64_t kSide = V::size();
   static_assert(Piece::kRows == kSide);
-  auto sums = widen(V(0.0F));
+  RunningVec<F, Acc, V> running;
   int64_t i = 0;
   for (; i + kSide <= length; i += kSide) {
     typename Piece::Elements column[kSide];
 #pragma GCC unroll 16
     for (int r = 0; r < kSide; ++r) {
-      const char* from = in[r] + i * kSize;
-      std::memcpy(&column[r], from, sizeof column[r]);
-      __builtin_prefetch(from + kAhead);
+      column[r] = std::bit_cast<typename Piece::Elements>(vec::Rows<T>::load(in[r] + i));
+      __builtin_prefetch(reinterpret_cast<const char*>(in[r] + i) + ahead);
     }
     Piece::transpose(column);
 #pragma GCC unroll 16
     for (int c = 0; c < kSide; ++c) {
-      const auto x = widen(std::bit_cast<V>(column[c]));
-      sums = {sums[0] + x[0], sums[1] + x[1]};
-      column[c] = std::bit_cast<typename Piece::Elements>(narrow(sums[0], sums[1]));
+      column[c] =
+          std::bit_cast<typename Piece::Elements>(running.next(std::bit_cast<V>(column[c])));
     }
     Piece::transpose(column);
 #pragma GCC unroll 16
     for (int r = 0; r < kSide; ++r) {
-      char* to = out[r] + i * kSize;
-      if constexpr (stream && Piece::kBytes == kLineBytes) {
-        stream_line(to, reinterpret_cast<const char*>(&column[r]));
+      if constexpr (stream) {
+        stream_line(reinterpret_cast<char*>(out[r] + i), reinterpret_cast<const char*>(&column[r]));
       } else {
-        std::memcpy(to, &column[r], sizeof column[r]);
+        vec::Rows<T>::store(out[r] + i, std::bit_cast<V>(column[r]));
       }
     }
   }
-  double rest[kSide];
-  std::memcpy(rest, sums.data(), sizeof rest);
-  for (int r = 0; r < kSide; ++r) {
-    for (int64_t j = i; j < length; ++j) {
-      rest[r] += reinterpret_cast<const float*>(in[r])[j];
-      reinterpret_cast<float*>(out[r])[j] = static_cast<float>(rest[r]);
-    }
-  }
+  Acc rest[kSide];
+  std::memcpy(rest, running.results.data(), sizeof rest);
+  for (int r = 0; r < kSide; ++r) scan_row<F>(in[r] + i, out[r] + i, length - i, rest[r]);
 }
 
-// Rows from which on they are summed side by side. All are then summed one number after the other,
-// whatever the instruction set and the number of threads, fewer by eights.
+// Rows from which on they are gone through side by side. All are then summed one number after the
+// other, whatever the instruction set and the number of threads, fewer floats by eights.
 constexpr int64_t kSideBySide = 16;
+// Shorter rows are gone through one by one: the processor works at several of them by itself.
+template <typename T>
+constexpr int64_t kShort = sizeof(T) <= 4 ? 16 : 32;
+
+// Whether a Vec's results are a line.
+template <typename T>
+constexpr bool kLines = vec::Rows<T>::size() * sizeof(T) == kLineBytes;
 
 // Of the `count` rows from which the walker goes on, as many as fill vectors; says how many.
-template <bool stream, typename V = vec::Vec<float>>
-int64_t sum_side_by_side(const char* in, char* out, Walker& walker, int64_t count, int64_t length) {
+template <bool stream, typename F, typename T>
+int64_t scan_side_by_side(const char* in, char* out, Walker& walker, int64_t count, int64_t length,
+                          int64_t row_stride) {
+  using V = typename vec::Rows<T>::V;
   if constexpr (V::kInRegister) {
-    const char* from[V::size()];
-    char* to[V::size()];
+    // Rows end before the processor has learnt where it goes: those after the next are fetched.
+    const int64_t ahead = std::abs(row_stride) <= 8192 ? V::size() * row_stride : 128;
+    const T* from[V::size()];
+    T* to[V::size()];
     int64_t i = 0;
     for (; i + V::size() <= count; i += V::size()) {
       for (int64_t r = 0; r < V::size(); ++r, walker.next()) {
-        from[r] = in + walker.in;
-        to[r] = out + walker.out;
+        from[r] = reinterpret_cast<const T*>(in + walker.in);
+        to[r] = reinterpret_cast<T*>(out + walker.out);
       }
-      sum_rows<stream, V>(from, to, length);
+      scan_rows_in_squares<stream, F, T>(from, to, length, ahead);
     }
     if (stream) at::detail::stream_fence();
     return i;
@@ -137,11 +175,11 @@ int64_t sum_side_by_side(const char* in, char* out, Walker& walker, int64_t coun
   return 0;
 }
 
-// Whether rows are written past the cache: they are whole lines.
+// Whether rows, which are whole lines, are written past the cache.
 bool streams_rows(const char* in, const char* out, const WalkDims& kept, bool far) {
   bool lines = at_lines(out, 0);
   for (const WalkDim& dim : kept) lines = lines && at_lines(out, dim.out);
-  return kRegisterBytes == kLineBytes && far && in != out && lines;
+  return far && in != out && lines;
 }
 
 // A step of integers' sums takes as long as it takes to store it: rows side by side bring nothing.
@@ -197,24 +235,43 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   const int64_t rows = numel / length;
   // Neighbouring rows are gone through side by side, and those that are short.
   const bool dense = !kept.empty() && kept[0].in == size && kept[0].out == size;
-  if (kept.empty() || kept[0].size < 8 || (!dense && length >= 8)) {
+  const bool lie_dense = in_stride == size && out_stride == size;
+  constexpr bool kHasSquares = !c10::is_complex_v<T> && !std::is_integral_v<T>;
+  const bool one_by_one = lie_dense && length < kShort<T> && rows >= kSideBySide;
+  const bool in_squares = kHasSquares && lie_dense && !one_by_one && rows >= kSideBySide;
+  if (kept.empty() || kept[0].size < 8 || (!dense && (length >= 8 || one_by_one))) {
     constexpr int64_t kTogether = 4;
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
-    const bool lie_dense = in_stride == size && out_stride == size;
-    const bool streams = streams_rows(in, out, kept, is_far(result));
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
       Walker walker(kept.data(), kept.size(), begin);
       const char* from[kTogether];
       char* to[kTogether];
       int64_t i = begin;
-      constexpr bool kSums = std::is_same_v<F, Add>;
-      if constexpr (kSums && std::is_same_v<T, float>) {
-        if (lie_dense && rows >= kSideBySide) {
-          i += (streams ? sum_side_by_side<true> : sum_side_by_side<false>)(in, out, walker,
-                                                                            end - i, length);
+      if (one_by_one) {
+        const WalkDim& next = kept[0];
+        Walker blocks(kept.data() + 1, kept.size() - 1, begin / next.size);
+        for (; i < end; blocks.next()) {
+          const int64_t first = i % next.size, n = std::min(end - i, next.size - first);
+          const char* row_in = in + blocks.in + first * next.in;
+          char* row_out = out + blocks.out + first * next.out;
+          for (int64_t r = 0; r < n; ++r, row_in += next.in, row_out += next.out) {
+            scan_row<F>(reinterpret_cast<const T*>(row_in), reinterpret_cast<T*>(row_out), length,
+                        F::template identity<Acc>());
+          }
+          i += n;
+        }
+        return;
+      }
+      if constexpr (kHasSquares) {
+        if (in_squares) {
+          const bool streams = kLines<T> && streams_rows(in, out, kept, is_far(result));
+          i += (streams
+                    ? scan_side_by_side<kLines<T>, F, T>
+                    : scan_side_by_side<false, F, T>)(in, out, walker, end - i, length, kept[0].in);
         }
       }
-      if constexpr (kSums && (std::is_same_v<T, float> || std::is_same_v<T, int64_t>)) {
+      if constexpr (std::is_same_v<F, Add> &&
+                    (std::is_same_v<T, float> || std::is_same_v<T, int64_t>)) {
         if (lie_dense && (rows < kSideBySide || !std::is_same_v<T, float>)) {
           for (; i < end; ++i, walker.next()) {
             sum_row(reinterpret_cast<const T*>(in + walker.in),

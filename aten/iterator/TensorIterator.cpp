@@ -133,6 +133,7 @@ void TensorIteratorBase::build(TensorIteratorConfig& config) {
     if (!config.enforce_linear_iteration_) reorder_dimensions();
     allocate_or_resize_outputs();
     if (!is_meta_) coalesce_dimensions();
+    if (!is_meta_ && !config.enforce_linear_iteration_) bring_transposed_inside();
   }
   if (is_meta_) return;
   set_data_and_casts();
@@ -537,6 +538,24 @@ void TensorIteratorBase::coalesce_dimensions() {
   if (last + 1 == ndim()) return;
   shape_.resize(last + 1);
   for (OperandInfo& op : operands_) op.stride_bytes.resize(last + 1);
+}
+
+// Loops are given two dimensions, and transpose operands whose neighbours lie along the second.
+// Where those of one lie along a later dimension, and of none along the second, the two change
+// places.
+void TensorIteratorBase::bring_transposed_inside() {
+  constexpr int64_t kFewest = 8;  // of which columns are worth transposing
+  if (ndim() < 3 || is_reduction_ || shape_[0] < kFewest) return;
+  int dim = 0;
+  for (const OperandInfo& op : operands_) {
+    const auto size = static_cast<int64_t>(op.tensor().itemsize());
+    if (op.stride_bytes[1] == size) return;
+    if (op.is_output || op.stride_bytes[0] == size || op.stride_bytes[0] == 0) continue;
+    for (int d = 2; d < ndim() && dim == 0; ++d) {
+      if (op.stride_bytes[d] == size && shape_[d] >= kFewest) dim = d;
+    }
+  }
+  if (dim != 0) swap_dimensions(1, dim);
 }
 
 void TensorIteratorBase::set_data_and_casts() {

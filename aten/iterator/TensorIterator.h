@@ -332,6 +332,7 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   void swap_dimensions(int dim0, int dim1);
   void allocate_or_resize_outputs();
   void coalesce_dimensions();
+  void bring_transposed_inside();
   void set_data_and_casts();
   void set_single_row(int64_t numel);
   void make_output(int64_t index, IntArrayRef sizes, IntArrayRef strides,

@@ -114,6 +114,39 @@ TEST(TensorIterator, MergesDimensionsOfOneLayout) {
   EXPECT_EQ(broadcast.shape(), IntArrayRef({40, 3, 20}));
 }
 
+TEST(TensorIterator, BringsTransposedDimensionsInside) {
+  const TensorBase a = iota({9, 10, 11, 12});
+  const TensorBase reversed = view(a, {12, 11, 10, 9}, {1, 12, 132, 1320});
+  const TensorBase out = make({12, 11, 10, 9});
+  TensorIterator iter = TensorIterator::borrowing_binary_op(out, reversed, reversed);
+  // Neighbours of the output, then those of the inputs.
+  EXPECT_EQ(iter.shape(), IntArrayRef({9, 12, 11, 10}));
+  EXPECT_EQ(iter.strides(0), IntArrayRef({4, 4 * 990, 4 * 90, 4 * 9}));
+  EXPECT_EQ(iter.strides(1), IntArrayRef({4 * 1320, 4, 4 * 12, 4 * 132}));
+  iter.for_each(add_floats);
+  const float* got = out.data_ptr<float>();
+  for (int64_t i = 0; i < 12; ++i) {
+    for (int64_t j = 0; j < 11; ++j) {
+      for (int64_t k = 0; k < 10; ++k) {
+        for (int64_t l = 0; l < 9; ++l) {
+          ASSERT_EQ(*got++, static_cast<float>(2 * (l * 1320 + k * 132 + j * 12 + i)));
+        }
+      }
+    }
+  }
+  // Not where the order is given, or where there are too few to transpose.
+  TensorIterator linear = TensorIteratorConfig()
+                              .add_output(out)
+                              .add_const_input(reversed)
+                              .enforce_linear_iteration()
+                              .build();
+  EXPECT_EQ(linear.shape(), IntArrayRef({9, 10, 11, 12}));
+  const TensorBase few = view(a, {12, 11, 10, 7}, {1, 12, 132, 1320});
+  const TensorBase narrow = make({12, 11, 10, 7});
+  EXPECT_EQ(TensorIterator::borrowing_binary_op(narrow, few, few).shape(),
+            IntArrayRef({7, 10, 11, 12}));
+}
+
 TEST(TensorIterator, OutputsKeepTheLayoutOfTheInputs) {
   const TensorBase base = make({2 * 3 * 4 * 5});
   const TensorBase channels_last = view(base, {2, 3, 4, 5}, {60, 1, 15, 3});

@@ -744,6 +744,14 @@ TEST(Reductions, RunningSumsOfFloats) {
       expect_close(in_place, sums, 1e-6, c10::str("in place ", n));
     }
     expect_close(t.to(at::kDouble).cumsum(1), sums, 1e-12, c10::str("double, row of ", n));
+    expect_close(t.to(at::kDouble).div(80).cumprod(1), products, 1e-12,
+                 c10::str("double, product of ", n));
+    if (n > 40) continue;
+    for (const at::ScalarType dtype : {at::kHalf, at::kBFloat16}) {
+      const Tensor halves = t.div(100).to(at::kInt).to(dtype);  // exact sums
+      expect_close(halves.cumsum(1), doubles(halves.to(at::kDouble).cumsum(1).to(dtype)), 0,
+                   c10::str(dtype, ", row of ", n));
+    }
   }
   // What is not finite reaches what follows in its row, and nothing else.
   for (int64_t rows : {1, 20}) {
