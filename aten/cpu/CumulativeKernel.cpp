@@ -60,6 +60,7 @@ void scan_rows(const char* const* in, char* const* out, int64_t length, int64_t 
 // The running results of neighbours, one after the other, from that of those before on.
 template <typename F, typename T, typename Acc>
 OPLOOM_ALWAYS_INLINE void scan_row(const T* in, T* out, int64_t length, Acc result) {
+#pragma GCC unroll 4
   for (int64_t i = 0; i < length; ++i) {
     result = F::apply(result, static_cast<Acc>(in[i]));
     put(reinterpret_cast<char*>(out + i), static_cast<T>(result));
@@ -182,16 +183,6 @@ bool streams_rows(const char* in, const char* out, const WalkDims& kept, bool fa
   return far && in != out && lines;
 }
 
-// A step of integers' sums takes as long as it takes to store it: rows side by side bring nothing.
-void sum_row(const int64_t* in, int64_t* out, int64_t length) {
-  int64_t sum = 0;
-#pragma GCC unroll 4
-  for (int64_t i = 0; i < length; ++i) {
-    sum = vec::wrap_add(sum, in[i]);
-    out[i] = sum;
-  }
-}
-
 // The next `count` elements of n rows side by side, which are in_step and out_step bytes apart.
 template <typename F, int count, typename T, typename Acc, typename InStep, typename OutStep>
 OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_stride,
@@ -231,37 +222,34 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
       kept.push_back({self.sizes()[d], self.strides()[d] * size, result.strides()[d] * size});
     }
   }
-  if (!kept.empty()) simplify(kept);
+  if (kept.empty()) kept.push_back({1, 0, 0});
+  simplify(kept);
   const int64_t rows = numel / length;
   // Neighbouring rows are gone through side by side, and those that are short.
-  const bool dense = !kept.empty() && kept[0].in == size && kept[0].out == size;
+  const bool dense = kept[0].in == size && kept[0].out == size;
   const bool lie_dense = in_stride == size && out_stride == size;
   constexpr bool kHasSquares = !c10::is_complex_v<T> && !std::is_integral_v<T>;
-  const bool one_by_one = lie_dense && length < kShort<T> && rows >= kSideBySide;
+  // A step of integers' sums takes as long as it takes to store it: rows side by side bring
+  // nothing.
+  constexpr bool kStores = std::is_same_v<F, Add> && std::is_integral_v<T>;
+  const bool one_by_one = lie_dense && (kStores || (length < kShort<T> && rows >= kSideBySide));
   const bool in_squares = kHasSquares && lie_dense && !one_by_one && rows >= kSideBySide;
-  if (kept.empty() || kept[0].size < 8 || (!dense && (length >= 8 || one_by_one))) {
+  if (kept[0].size < 8 || (!dense && (length >= 8 || one_by_one))) {
     constexpr int64_t kTogether = 4;
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+      if (one_by_one) {
+        return for_each_run(kept, begin, end, [&](int64_t first, int64_t result, int64_t n) {
+          for (; n > 0; --n, first += kept[0].in, result += kept[0].out) {
+            scan_row<F>(reinterpret_cast<const T*>(in + first), reinterpret_cast<T*>(out + result),
+                        length, F::template identity<Acc>());
+          }
+        });
+      }
       Walker walker(kept.data(), kept.size(), begin);
       const char* from[kTogether];
       char* to[kTogether];
       int64_t i = begin;
-      if (one_by_one) {
-        const WalkDim& next = kept[0];
-        Walker blocks(kept.data() + 1, kept.size() - 1, begin / next.size);
-        for (; i < end; blocks.next()) {
-          const int64_t first = i % next.size, n = std::min(end - i, next.size - first);
-          const char* row_in = in + blocks.in + first * next.in;
-          char* row_out = out + blocks.out + first * next.out;
-          for (int64_t r = 0; r < n; ++r, row_in += next.in, row_out += next.out) {
-            scan_row<F>(reinterpret_cast<const T*>(row_in), reinterpret_cast<T*>(row_out), length,
-                        F::template identity<Acc>());
-          }
-          i += n;
-        }
-        return;
-      }
       if constexpr (kHasSquares) {
         if (in_squares) {
           const bool streams = kLines<T> && streams_rows(in, out, kept, is_far(result));
@@ -270,9 +258,8 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
                     : scan_side_by_side<false, F, T>)(in, out, walker, end - i, length, kept[0].in);
         }
       }
-      if constexpr (std::is_same_v<F, Add> &&
-                    (std::is_same_v<T, float> || std::is_same_v<T, int64_t>)) {
-        if (lie_dense && (rows < kSideBySide || !std::is_same_v<T, float>)) {
+      if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
+        if (lie_dense && rows < kSideBySide) {
           for (; i < end; ++i, walker.next()) {
             sum_row(reinterpret_cast<const T*>(in + walker.in),
                     reinterpret_cast<T*>(out + walker.out), length);

@@ -585,13 +585,9 @@ inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* 
   if (parts.number == 1 && !plan.kept.empty() && is_whole(r, plan.reduced, plan.count)) {
     const WalkDim& next = plan.kept[0];
     at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
-      Walker walker(plan.kept.data() + 1, plan.kept.size() - 1, begin / next.size);
-      for (int64_t i = begin; i < end; walker.next()) {
-        const int64_t first = i % next.size, n = std::min(end - i, next.size - first);
-        r.rows(in + walker.in + first * next.in, next.in, n, plan.count, r.ahead,
-               out + walker.out + first * next.out, next.out, r.parameter);
-        i += n;
-      }
+      for_each_run(plan.kept, begin, end, [&](int64_t from, int64_t to, int64_t n) {
+        r.rows(in + from, next.in, n, plan.count, r.ahead, out + to, next.out, r.parameter);
+      });
     });
     return;
   }

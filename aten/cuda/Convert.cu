@@ -90,13 +90,13 @@ struct ConvertOperands {
 template <typename To>
 struct PackedConvert {
   static constexpr int kWidth = kPackWidth<To>;
-  bool same;
   ConvertOperands operands;
 
   OPLOOM_HOST_DEVICE void operator()(int64_t thread) const {
     const int64_t count = operands.numel - thread * kWidth;
     if (count <= 0) return;
     const auto at = operands.offsets.get(static_cast<uint32_t>(thread));
+    const bool same = operands.offsets.is_same_along_rows(1);
     const auto pack = load_pack_from<To, kWidth>(operands.from, operands.source, at.of[1],
                                                  operands.value, same, count);
     store_pack(operands.target + at.of[0], pack, count);
@@ -130,17 +130,13 @@ void convert_to(const ElementwiseProblem& problem, ScalarType from) {
   using Packed = PackedConvert<To>;
   using Strided = StridedConvert<To>;
   const size_t bytes[] = {sizeof(To), c10::elementSize(from)};
-  for_each_part(problem, [&](const ElementwiseProblem& part) {
-    if (takes_packs(part, Packed::kWidth, bytes)) {
-      const ElementwiseProblem packs = in_packs(part, Packed::kWidth);
-      const bool same = (same_along_rows(part) >> 1 & 1) != 0;
-      return launch(Packed{same, ConvertOperands(part, packs, from)}, packs.numel);
-    }
-    for_each_tiled(part, [&](const ElementwiseProblem& tiled) {
-      launch(Strided{ConvertOperands(tiled, tiled, from)},
-             (tiled.numel + Strided::kEach - 1) / Strided::kEach);
-    });
-  });
+  using Problem = ElementwiseProblem;
+  launch_parts(
+      problem, bytes, Packed::kWidth, Strided::kEach,
+      [&](const Problem& part, const Problem& packs) {
+        return Packed{ConvertOperands(part, packs, from)};
+      },
+      [&](const Problem& part) { return Strided{ConvertOperands(part, part, from)}; });
 }
 
 }  // namespace

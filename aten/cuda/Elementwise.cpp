@@ -12,10 +12,9 @@ namespace at::inline oploom_v1::cuda {
 namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
-constexpr int64_t kLargestPack = 16;
 
-// A tile of a warp, in elements of dimension 0 and of another; and from how many elements on a
-// problem is cut into tiles and what is left over beside them.
+// A tile of a warp, in elements of dimension 0 and of another; and how many elements a problem has
+// at least that is cut into tiles and what is left over beside them.
 constexpr int64_t kTileRow = 8;
 constexpr int64_t kTileColumn = 4;
 constexpr int64_t kFewestTiled = int64_t{1} << 15;
@@ -137,17 +136,9 @@ void for_each_part(const ElementwiseProblem& problem,
     }
   }
   int64_t half = problem.shape[dim] / 2;
-  if (half > kLargestPack) half -= half % kLargestPack;  // the second half is aligned as the first
+  if (half > kMostPacked) half -= half % kMostPacked;  // the second half is aligned as the first
   for_each_part(narrowed(problem, dim, 0, half), run);
   for_each_part(narrowed(problem, dim, half, problem.shape[dim] - half), run);
-}
-
-uint32_t same_along_rows(const ElementwiseProblem& part) {
-  uint32_t same = 0;
-  for (int k = 0; k < part.operands; ++k) {
-    if (part.data[k] == nullptr || part.strides[k][0] == 0) same |= uint32_t{1} << k;
-  }
-  return same;
 }
 
 bool takes_packs(const ElementwiseProblem& part, int width, const size_t* element_bytes) {

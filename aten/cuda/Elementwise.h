@@ -67,9 +67,6 @@ ElementwiseProblem problem_of(const TensorIteratorBase& iter);
 OPLOOM_API void for_each_part(const ElementwiseProblem& problem,
                               c10::function_ref<void(const ElementwiseProblem& part)> run);
 
-// The operands that are the same all along dimension 0, one bit each.
-OPLOOM_API uint32_t same_along_rows(const ElementwiseProblem& part);
-
 // Whether all operands, with elements of these bytes, can be loaded and stored in packs of `width`
 // neighbours along dimension 0. A last pack may be partly filled if there is no other dimension.
 OPLOOM_API bool takes_packs(const ElementwiseProblem& part, int width, const size_t* element_bytes);
@@ -77,8 +74,8 @@ OPLOOM_API bool takes_packs(const ElementwiseProblem& part, int width, const siz
 OPLOOM_API ElementwiseProblem in_packs(const ElementwiseProblem& part, int width);
 
 // Calls `run` with the part itself or, where an operand's neighbours lie along another dimension
-// than 0, with parts of it whose first 32 elements are a tile of 8 by 4: a warp reads whole sectors
-// of such operands, too, and neither a line for each thread.
+// than 0, with parts of it whose first 32 elements are a tile of 8 by 4: a warp reads a few
+// elements of each line of such an operand, and not one of each of 32 lines.
 OPLOOM_API void for_each_tiled(const ElementwiseProblem& part,
                                c10::function_ref<void(const ElementwiseProblem& part)> run);
 
@@ -136,8 +133,9 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Pack {
 };
 
 // As many neighbours as have 16 bytes; but 8 at most, as the code grows with it.
+inline constexpr int kMostPacked = 8;
 template <typename T>
-inline constexpr int kPackWidth = sizeof(T) < 2 ? 8 : 16 / static_cast<int>(sizeof(T));
+inline constexpr int kPackWidth = sizeof(T) < 2 ? kMostPacked : 16 / static_cast<int>(sizeof(T));
 
 // An operand's element: at an offset from its data, or the one that it is, if `data` is null. Two
 // loads, as one from either would know nothing of the memory that it reads.
@@ -208,6 +206,9 @@ struct OffsetCalculator {
     return offsets;
   }
 
+  // Whether operand k is the same all along dimension 0, of which there must be one.
+  OPLOOM_HOST_DEVICE bool is_same_along_rows(int k) const { return strides[0][k] == 0; }
+
   int dims;
   IntegerDivider sizes[kMaxDims];
   uint32_t strides[kMaxDims][N];
@@ -248,6 +249,23 @@ void launch(const Body& body, int64_t threads) {
 #else
   for (int64_t i = 0; i < blocks * kThreadsPerBlock; ++i) body(i);
 #endif
+}
+
+// Launches packed(part, packs) for the parts of a problem whose operands, with elements of
+// `element_bytes`, can be taken in packs of `width`, and strided(part), of which a thread takes
+// `each` elements, for the others. Both make bodies.
+template <typename Packed, typename Strided>
+void launch_parts(const ElementwiseProblem& problem, const size_t* element_bytes, int width,
+                  int each, const Packed& packed, const Strided& strided) {
+  for_each_part(problem, [&](const ElementwiseProblem& part) {
+    if (takes_packs(part, width, element_bytes)) {
+      const ElementwiseProblem packs = in_packs(part, width);
+      return launch(packed(part, packs), packs.numel);
+    }
+    for_each_tiled(part, [&](const ElementwiseProblem& tiled) {
+      launch(strided(tiled), (tiled.numel + each - 1) / each);
+    });
+  });
 }
 
 }  // namespace at::inline oploom_v1::cuda

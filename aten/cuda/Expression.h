@@ -69,7 +69,6 @@ struct ExpressionBody {
 
   struct Packed {
     Op op;
-    uint32_t same;
     Operands operands;
 
     OPLOOM_HOST_DEVICE void operator()(int64_t thread) const {
@@ -78,7 +77,7 @@ struct ExpressionBody {
       const auto at = operands.offsets.get(static_cast<uint32_t>(thread));
       const Pack<Storage, kWidth> in[] = {load_pack<Storage, kWidth>(
           operands.data[kOutputs + I], at.of[kOutputs + I], operands.values[I],
-          (same >> (kOutputs + I) & 1) != 0, count)...};
+          operands.offsets.is_same_along_rows(kOutputs + I), count)...};
       Pack<Stored, kWidth> out[kOutputs];
       for (int i = 0; i < kWidth; ++i) {
         const Result value = op(Number<T>(load_as<T>(in[I].values[i]))...);
@@ -123,15 +122,15 @@ struct ExpressionBody {
       return bytes;
     }();
     const Op op(numbers);
-    for_each_part(problem, [&](const ElementwiseProblem& part) {
-      if (takes_packs(part, kWidth, kBytes.data())) {
-        const ElementwiseProblem packs = in_packs(part, kWidth);
-        return launch(Packed{op, same_along_rows(part), Operands(part, packs)}, packs.numel);
-      }
-      for_each_tiled(part, [&](const ElementwiseProblem& tiled) {
-        launch(Strided{op, Operands(tiled, tiled)}, (tiled.numel + kEach - 1) / kEach);
-      });
-    });
+    using Problem = ElementwiseProblem;
+    launch_parts(
+        problem, kBytes.data(), kWidth, kEach,
+        [&](const Problem& part, const Problem& packs) {
+          return Packed{op, Operands(part, packs)};
+        },
+        [&](const Problem& part) {
+          return Strided{op, Operands(part, part)};
+        });
   }
 };
 

@@ -5,6 +5,7 @@
 #include <c10/core/SizesAndStrides.h>
 #include <c10/util/SmallVector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,5 +48,18 @@ class Walker {
   size_t n_;
   int64_t index_[c10::kMaxDimensions];
 };
+
+// Calls f(in, out, n) for the positions from `begin` to `end`, as runs of n along the first of the
+// dimensions, of which there must be one; `in` and `out` are those of the first of a run.
+template <typename F>
+void for_each_run(const WalkDims& dims, int64_t begin, int64_t end, const F& f) {
+  const WalkDim& next = dims[0];
+  Walker walker(dims.data() + 1, dims.size() - 1, begin / next.size);
+  for (int64_t i = begin; i < end; walker.next()) {
+    const int64_t first = i % next.size, n = std::min(end - i, next.size - first);
+    f(walker.in + first * next.in, walker.out + first * next.out, n);
+    i += n;
+  }
+}
 
 }  // namespace at::inline oploom_v1

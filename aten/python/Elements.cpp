@@ -4,6 +4,7 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Half.h>
+#include <c10/util/MaybeOwned.h>
 #include <c10/util/complex.h>
 
 #include <cstring>
@@ -48,10 +49,12 @@ void store_integer(void* data, ScalarType type, PyObject* number) {
 }
 
 // The tensor itself, or a copy of it on the CPU.
-Tensor readable(const Tensor& tensor, std::string_view what) {
+c10::MaybeOwned<Tensor> readable(const Tensor& tensor, std::string_view what) {
   OPLOOM_CHECK_NOT_IMPLEMENTED(!tensor.is_meta(), what,
                                "(): expected a tensor with data, got one on meta, which has none");
-  return tensor.is_cpu() ? tensor : tensor.to(Device(c10::kCPU));
+  using Readable = c10::MaybeOwned<Tensor>;
+  return tensor.is_cpu() ? Readable::borrowed(tensor)
+                         : Readable::owned(tensor.to(Device(c10::kCPU)));
 }
 
 PyObject* nested(const char* data, ScalarType type, IntArrayRef sizes, IntArrayRef strides) {
@@ -189,19 +192,19 @@ void write_element(void* data, ScalarType type, PyObject* number) {
 Scalar item(const Tensor& tensor, std::string_view what) {
   OPLOOM_CHECK(tensor.numel() == 1, what, "(): expected a tensor with one element, got ",
                tensor.numel());
-  return read_scalar(readable(tensor, what).const_data_ptr(), tensor.scalar_type());
+  return read_scalar(readable(tensor, what)->const_data_ptr(), tensor.scalar_type());
 }
 
 PyObject* item_as_python(const Tensor& tensor, std::string_view what) {
   OPLOOM_CHECK(tensor.numel() == 1, what, "(): expected a tensor with one element, got ",
                tensor.numel());
-  return read_element(readable(tensor, what).const_data_ptr(), tensor.scalar_type());
+  return read_element(readable(tensor, what)->const_data_ptr(), tensor.scalar_type());
 }
 
 PyObject* to_list(const Tensor& tensor) {
-  const Tensor here = readable(tensor, "tolist");
-  return nested(static_cast<const char*>(here.const_data_ptr()), here.scalar_type(), here.sizes(),
-                here.strides());
+  const auto here = readable(tensor, "tolist");
+  return nested(static_cast<const char*>(here->const_data_ptr()), here->scalar_type(),
+                here->sizes(), here->strides());
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -164,7 +164,7 @@ Stack on_cuda(Stack stack) {
 // What the two ways of computing may differ by. Compiled for the CPU, nothing but the order of
 // roundings for real numbers; complex functions are other algorithms than the C++ library's, and
 // gradients of them multiply their errors. On a GPU all functions are others; the bound for real
-// numbers is that of a sum of several of them, and has never been tried.
+// numbers is that of a sum of several of them.
 #if defined(OPLOOM_TEST_ON_GPU)
 constexpr bool kSameFunctions = false;
 #else
