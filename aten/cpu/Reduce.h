@@ -28,7 +28,9 @@ inline namespace CPU_CAPABILITY {
 // that it is compiled once and not for each operation and dtype. make_reduction<Op, Finish>() makes
 // them from structs of static functions that are written with types:
 //   Elem, Acc                   what it works on; the state of a reduction
-//   kLongest                    elements that chunk() takes where they lie
+//   kLongest                    elements that chunk() takes at most
+//   kShortest                   rows of fewer elements are reduced side by side, as columns are
+//   kMostRows                   rows that Columns::add() takes at most, kRows or kRowsInTurn
 //   Columns::kRowsTogether      whether add() reads few rows side by side or many
 //   Acc identity()
 //   Acc chunk(const Elem*, n, ahead)   reduces n >= 1 elements that lie side by side; `ahead`: of
@@ -48,8 +50,9 @@ inline namespace CPU_CAPABILITY {
 // so a result has the same bits for every number of threads and every instruction set. Groups are
 // combined pairwise: the rounding error of a sum grows with the logarithm of its length.
 
-// Elements that are gathered or converted at once; the copy fits into the first-level cache.
-inline constexpr int64_t kChunk = 1024;
+// Bytes of elements that are gathered or converted at once; the copy fits into the first-level
+// cache.
+inline constexpr int64_t kGathered = 16384;
 // Outputs, and rows for each, that are reduced side by side. Of states of one or two bytes there
 // are more: with rows of 512 bytes, what is done once for each took as long as the extremes of
 // them.
@@ -114,8 +117,10 @@ inline void simplify(WalkDims& dims) {
 }
 
 struct ReducePlan {
-  // `most`: columns that are taken together where the elements of `in` are neighbours.
-  ReducePlan(const TensorBase& out, const TensorBase& in, DimMask mask, int64_t most) {
+  // `most`: columns that are taken together where the elements of `in` are neighbours; `shortest`:
+  // see Note [Reduction operations].
+  ReducePlan(const TensorBase& out, const TensorBase& in, DimMask mask, int64_t most,
+             int64_t shortest) {
     const bool keepdim = out.dim() == in.dim();
     const auto in_size = static_cast<int64_t>(in.itemsize());
     const auto out_size = static_cast<int64_t>(out.itemsize());
@@ -159,12 +164,14 @@ struct ReducePlan {
       }
       return;
     } else {
-      by_columns = rows.size < 32 && width >= 16;
+      by_columns = rows.size < shortest && width >= 16;
     }
     depth = count;
     if (by_columns) {
       columns = kept[0];
       kept.erase(kept.begin());
+    } else if (kept.empty()) {
+      kept.push_back({1, 0, 0});
     }
   }
 
@@ -191,7 +198,9 @@ struct Reduction {
   size_t elem_size;
   size_t columns_size;
   int64_t longest;
+  int64_t shortest;
   int64_t most_columns;
+  int64_t most_rows;
   Together together;
   void (*identity)(ReduceState& state);
   void (*chunk)(const void* elements, int64_t n, Ahead ahead, ReduceState& state);
@@ -239,7 +248,9 @@ Reduction make_operation() {
   r.elem_size = sizeof(Elem);
   r.columns_size = sizeof(Columns);
   r.longest = Op::kLongest;
+  r.shortest = Op::kShortest;
   r.most_columns = kColumnsOf<Acc>;
+  r.most_rows = Op::kMostRows;
   r.together = Columns::kRowsTogether;
   r.identity = [](ReduceState& state) { new (&state) Acc(Op::identity()); };
   r.chunk = [](const void* elements, int64_t n, Ahead ahead, ReduceState& state) {
@@ -380,21 +391,28 @@ inline bool is_dense(const Reduction& r, int64_t stride) {
   return r.direct && stride == static_cast<int64_t>(r.elem_size);
 }
 
+// Elements that chunk() takes at once, of those that lie `stride` bytes apart.
+inline int64_t longest(const Reduction& r, int64_t stride) {
+  if (is_dense(r, stride)) return r.longest;
+  return std::min(r.longest, kGathered / static_cast<int64_t>(r.elem_size));
+}
+
 // Elements that become wider ones, and lie no further apart than those will.
 inline bool has_narrow_rows(const Reduction& r, int64_t stride) {
   return !is_dense(r, stride) && stride <= static_cast<int64_t>(r.elem_size);
 }
 
 // The state of one output whose first element is at `in`, part by part.
-inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduced, int64_t count,
-                                       const char* in) {
+inline ReduceState reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count,
+                              const char* in) {
   const int64_t row = reduced[0].size;
   const int64_t stride = reduced[0].in;
   const auto elem_size = static_cast<int64_t>(r.elem_size);
   // Rows that are long enough are reduced where they lie, others are put together in the buffer.
   const bool in_place = is_dense(r, reduced[0].in) && (row >= 128 || row == count);
+  const int64_t most = longest(r, in_place ? elem_size : 0);
   ReduceState state;
-  alignas(64) char buffer[kChunk * 16];
+  alignas(64) char buffer[kGathered];
   Cascade cascade(r);
   Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
   int64_t filled = 0;
@@ -406,18 +424,16 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
     const char* p = in + walker.in;
     int64_t left = row;
     if (in_place) {
-      for (; left > 0; left -= r.longest, p += r.longest * elem_size) {
-        push(p, std::min(left, r.longest));
-      }
+      for (; left > 0; left -= most, p += most * elem_size) push(p, std::min(left, most));
       continue;
     }
     while (left > 0) {
-      const int64_t n = std::min(left, kChunk - filled);
+      const int64_t n = std::min(left, most - filled);
       r.load(p, stride, n, buffer + filled * elem_size, r.parameter);
       filled += n;
       left -= n;
       p += n * stride;
-      if (filled == kChunk) {
+      if (filled == most) {
         push(buffer, filled);
         filled = 0;
       }
@@ -427,18 +443,27 @@ inline ReduceState reduce_parts_of_one(const Reduction& r, const WalkDims& reduc
   return cascade.finish();
 }
 
-// Whether the `count` elements of an output are taken at once, and where they lie.
-inline bool is_whole(const Reduction& r, const WalkDims& reduced, int64_t count) {
-  return is_dense(r, reduced[0].in) && reduced[0].size == count && count <= r.longest;
-}
-
-// Writes the state of one output whose first element is at `in`.
-inline void reduce_one(const Reduction& r, const WalkDims& reduced, int64_t count, const char* in,
-                       ReduceState& state) {
-  if (is_whole(r, reduced, count)) {
-    r.chunk(in, count, r.ahead, state);
-  } else {
-    state = reduce_parts_of_one(r, reduced, count, in);
+// The results of n outputs along the first of the kept dimensions, each of one row; the first one's
+// elements begin at `in`.
+inline void reduce_whole_rows(const Reduction& r, const ReducePlan& plan, const char* in, char* out,
+                              int64_t n) {
+  const WalkDim row = plan.reduced[0], next = plan.kept[0];
+  if (is_dense(r, row.in)) {
+    r.rows(in, next.in, n, plan.count, r.ahead, out, next.out, r.parameter);
+    return;
+  }
+  // As many as the buffer holds are gathered or converted, rows without gaps as one.
+  alignas(64) char buffer[kGathered];
+  const int64_t bytes = row.size * static_cast<int64_t>(r.elem_size);
+  const bool joined = next.in == row.size * row.in;
+  for (const int64_t most = longest(r, row.in) / row.size; n > 0; n -= most) {
+    const int64_t some = std::min(n, most), loads = joined ? 1 : some;
+    for (int64_t i = 0; i < loads; ++i) {
+      r.load(in + i * next.in, row.in, some / loads * row.size, buffer + i * bytes, r.parameter);
+    }
+    r.rows(buffer, bytes, some, plan.count, Ahead::None, out, next.out, r.parameter);
+    in += some * next.in;
+    out += some * next.out;
   }
 }
 
@@ -503,7 +528,7 @@ class ColumnsReduction {
     Walker walker(reduced.data(), reduced.size(), 0);
     const void* rows[kRowsInTurn];
     const bool narrow = has_narrow_rows(r_, stride_);
-    const int64_t most = in_place_ && r_.together == Together::Few ? kRowsInTurn : kRows;
+    const int64_t most = in_place_ ? r_.most_rows : kRows;
     for (int64_t done = 0; done < count; done += most) {
       const int64_t n = std::min(count - done, most);
       for (int64_t i = 0; i < n; ++i, walker.next()) {
@@ -582,21 +607,19 @@ void merge_parts(int64_t number, const Merge& merge) {
 inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
   const ReduceParts parts(r, plan);
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / parts.longest());
-  if (parts.number == 1 && !plan.kept.empty() && is_whole(r, plan.reduced, plan.count)) {
-    const WalkDim& next = plan.kept[0];
-    at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
-      for_each_run(plan.kept, begin, end, [&](int64_t from, int64_t to, int64_t n) {
-        r.rows(in + from, next.in, n, plan.count, r.ahead, out + to, next.out, r.parameter);
-      });
-    });
-    return;
-  }
   if (parts.number == 1) {
+    const WalkDim row = plan.reduced[0];
+    const bool is_whole = row.size == plan.count && row.size <= longest(r, row.in);
+    if (is_whole && plan.outputs == 1) return reduce_whole_rows(r, plan, in, out, 1);
     at::parallel_for(0, plan.outputs, grain, [&](int64_t begin, int64_t end) {
+      if (is_whole) {
+        return for_each_run(plan.kept, begin, end, [&](int64_t from, int64_t to, int64_t n) {
+          reduce_whole_rows(r, plan, in + from, out + to, n);
+        });
+      }
       Walker walker(plan.kept.data(), plan.kept.size(), begin);
       for (int64_t i = begin; i < end; ++i, walker.next()) {
-        ReduceState state;
-        reduce_one(r, plan.reduced, plan.count, in + walker.in, state);
+        const ReduceState state = reduce_one(r, plan.reduced, plan.count, in + walker.in);
         r.store(state, plan.count, out + walker.out, r.parameter);
       }
     });
@@ -608,8 +631,8 @@ inline void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* 
     for (int64_t i = begin; i < end; ++i) {
       const Walker walker(plan.kept.data(), plan.kept.size(), i / parts.number);
       const int64_t part = i % parts.number;
-      reduce_one(r, parts.reduced(part), parts.count(part), in + walker.in + parts.offset(part),
-                 states[i]);
+      states[i] = reduce_one(r, parts.reduced(part), parts.count(part),
+                             in + walker.in + parts.offset(part));
     }
   });
   Walker walker(plan.kept.data(), plan.kept.size(), 0);
@@ -703,7 +726,8 @@ inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& se
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
   const ReducePlan plan(result, self, mask,
-                        ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())));
+                        ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())),
+                        r.shortest);
   if (plan.outputs == 0) return;
   if (plan.count == 0) {
     alignas(16) char value[16];

@@ -149,6 +149,11 @@ struct Add {
   static T identity() {
     return T(0);
   }
+  // Changes no number, not even -0.
+  template <typename T>
+  static T neutral() {
+    return T(-0.);
+  }
   template <typename T>
   OPLOOM_ALWAYS_INLINE static T apply(T a, T b) {
     // Integers wrap around.
@@ -164,6 +169,10 @@ struct Add {
 struct Multiply {
   template <typename T>
   static T identity() {
+    return T(1);
+  }
+  template <typename T>
+  static T neutral() {
     return T(1);
   }
   template <typename T>
@@ -432,14 +441,17 @@ OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, cons
   return total;
 }
 
-// F over n elements, of what `map` makes of them as T: side by side, as many at last as fill 64
-// bytes, then of halves until one is left. Fewer than that one after the other.
+// F over the first, third and so on of n >= 2 elements, and over the others, of what `map` makes of
+// them as T: side by side, as many at last as fill 64 bytes, then of halves until the two are left.
+// Fewer than fill 32 bytes one after the other. The two are the first of what is returned.
 template <typename F, typename T, typename In, typename Map = Identity>
-T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
+auto reduce_pairs(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
   using L = Lanes<T>;
+  using V = typename L::V;
+  using Pair = std::conditional_t<L::kVec, V, std::array<T, 2>>;
   constexpr int64_t kNarrow = kWide<T> / 4, kVecs = kNarrow / L::kSize;
   int64_t i = 0;
-  typename L::V acc[kVecs];
+  V acc[kVecs];
   if (n >= kWide<T>) {
     auto total = reduce_blocks<F, T>(p, i, n, map, ahead);
     total.template finish<kVecs>();
@@ -448,13 +460,16 @@ T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
     OPLOOM_UNROLL_VECS
     for (int64_t k = 0; k < kVecs; ++k) acc[k] = map(L::load(p + k * L::kSize));
     i = kNarrow;
+  } else if (std::is_floating_point_v<T> && n >= kNarrow / 2) {
+    std::fill_n(acc, kVecs, V(F::template neutral<T>()));
   } else {
-    T result = map(static_cast<T>(p[0]));
-    for (i = 1; i < n; ++i) {
+    T pair[L::kVec ? L::kSize : 2];
+    for (int64_t k = 0; k < 2; ++k) pair[k] = map(static_cast<T>(p[k]));
+    for (i = 2; i < n; ++i) {
       asm("");  // too few for a loop over vectors
-      result = F::apply(result, map(static_cast<T>(p[i])));
+      pair[i % 2] = F::apply(pair[i % 2], map(static_cast<T>(p[i])));
     }
-    return result;
+    return std::bit_cast<Pair>(pair);
   }
   for (; i + kNarrow <= n; i += kNarrow) {
     OPLOOM_UNROLL_VECS
@@ -468,17 +483,49 @@ T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
       acc[k] = F::apply(acc[k], map(L::load(p + i)));
     } else if constexpr (L::kSize > 1) {
       if (i >= n) break;
-      if constexpr (std::is_integral_v<T> && kIsExtreme<F>) {
-        // Some are taken twice, which changes no extreme.
-        acc[k] = F::apply(acc[k], map(L::load(p + n - L::kSize)));
-      } else {
-        const FirstLanes<T> first(n - i);
-        acc[k] = first.with(F::apply(acc[k], map(first.load(p + i))), acc[k]);
-      }
+      const FirstLanes<T> first(n - i);
+      acc[k] = first.with(F::apply(acc[k], map(first.load(p + i))), acc[k]);
     }
   }
-  halve<F, 1>(acc);
-  return L::first(across<F, T>(acc[0]));
+  halve<F, L::kVec ? 1 : 2>(acc);
+  if constexpr (L::kVec) return across<F, T>(acc[0], 2);
+  if constexpr (!L::kVec) return Pair{acc[0], acc[1]};
+}
+// Over all of n >= 1.
+template <typename F, typename T, typename In, typename Map = Identity>
+OPLOOM_ALWAYS_INLINE T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
+  if (n == 1) return map(static_cast<T>(p[0]));
+  const auto pair = reduce_pairs<F, T>(p, n, ahead, map);
+  return F::apply(pair[0], pair[1]);
+}
+
+// The extreme of what `map` makes of n elements as T, which is the same in any order and with some
+// of them taken twice.
+template <typename F, typename T, typename In, typename Map = Identity>
+requires(kIsExtreme<F>) T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  int64_t i = 0;
+  V value;
+  if (n >= kWide<T>) {
+    auto total = reduce_blocks<F, T>(p, i, n, map, ahead);
+    total.template finish<1>();
+    value = total.value[0];
+  } else if (L::kSize == 1 || n >= L::kSize) {
+    value = map(L::load(p));
+    i = L::kSize;
+  } else if constexpr (L::kSize > 1) {
+    const FirstLanes<T> first(n);
+    value = first.with(map(first.load(p)), V(F::template identity<T>()));
+    i = n;
+  }
+  for (; i + L::kSize <= n; i += L::kSize) value = F::apply(value, map(L::load(p + i)));
+  if (i < n) value = F::apply(value, map(L::load(p + n - L::kSize)));
+  if constexpr (L::kVec && std::is_floating_point_v<T>) {
+    if (L::any(value.isnan())) return std::numeric_limits<T>::quiet_NaN();
+    return L::first(across<typename F::Plain, T>(value));
+  }
+  return L::first(across<F, T>(value));
 }
 
 // The sum of integers, which is the same in any order.
@@ -514,7 +561,7 @@ template <typename T, typename In>
     const auto total = reduce_blocks<Add, T>(p, i, n, Identity(), ahead);
     std::memcpy(acc, total.value, sizeof acc);
   } else {
-    std::fill_n(acc, kWidth, T(-0.));
+    std::fill_n(acc, kWidth, Add::neutral<T>());
   }
   for_each_lanes<T>(n - i, [&](int64_t j, auto lanes) {
     const auto sum = L::load(acc + j);

@@ -235,6 +235,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
       const int64_t place = place_in_one_pass<F>(p, end - begin, ahead);
       if (place >= 0) return Best<T>{p[place], begin + place};
     }
+    constexpr int64_t kChunk = 1024;
     alignas(64) T buffer[kChunk];
     const auto chunk = [&](int64_t i, int64_t n) {
       const char* p = row + i * stride;

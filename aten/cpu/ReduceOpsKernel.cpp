@@ -17,7 +17,12 @@ template <typename F, typename T, typename Map = Identity, typename In = T>
 struct SimpleOp {
   using Elem = In;
   using Acc = T;
-  static constexpr int64_t kLongest = 16 * kChunk;
+  // Of shorter floats as many as are converted at once where they are not taken as they are.
+  static constexpr bool kIsConverted = sizeof(In) < sizeof(T) && !std::is_integral_v<T>;
+  static constexpr int64_t kLongest = kIsConverted ? kGathered / sizeof(T) : 16384;
+  static constexpr int64_t kMostRows = kIsConverted ? kRows : kRowsInTurn;
+  // Complex numbers are multiplied one by one.
+  static constexpr int64_t kShortest = std::is_same_v<F, Multiply> && c10::is_complex_v<T> ? 32 : 8;
   static T identity() { return F::template identity<T>(); }
   // The parts of complex numbers are added up as numbers of their own.
   static constexpr bool kInParts = std::is_same_v<F, Add> && c10::is_complex_v<T>;
@@ -28,9 +33,9 @@ struct SimpleOp {
       std::is_same_v<F, Add> && std::is_same_v<Map, Identity> && std::is_integral_v<T>;
   static T chunk(const In* p, int64_t n, Ahead ahead) {
     if constexpr (kInParts) {
-      Part parts[kParts];
-      sum_periods(reinterpret_cast<const PartIn*>(p), n * kParts, kParts, ahead, parts);
-      return {parts[0], parts[1]};
+      const auto pair =
+          reduce_pairs<F, Part>(reinterpret_cast<const PartIn*>(p), n * kParts, ahead);
+      return {pair[0], pair[1]};
     } else if constexpr (kIsWhole) {
       return sum_integers<T>(p, n, ahead);
     } else {
@@ -317,6 +322,8 @@ struct VarOp {
   };
   // So that what is gone over twice is still in the second-level cache.
   static constexpr int64_t kLongest = 65536 / sizeof(T);
+  static constexpr int64_t kMostRows = kRows;
+  static constexpr int64_t kShortest = kWide<T>;
   static Acc identity() { return {T(0), T(0), T(0), 0}; }
 
   // One pass over distances from a center near the mean: the first element of a few, or the mean of

@@ -123,11 +123,28 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     }
 #endif
   }
+  // The first 0 < count < size() of them, and zeros.
   template <typename In>
-  static Vec widened(const In* source, int64_t count) {
-    In numbers[size()] = {};
-    std::memcpy(numbers, source, static_cast<size_t>(count) * sizeof(In));
-    return widened(numbers);
+  OPLOOM_ALWAYS_INLINE static Vec widened(const In* source, int64_t count) {
+    constexpr bool kBytes = sizeof(In) == 1;
+#if defined(CPU_CAPABILITY_AVX512)
+    const auto first = static_cast<__mmask8>((1 << count) - 1);
+    if constexpr (kBytes) {
+      return std::bit_cast<Vec>(_mm512_cvtepu8_epi64(_mm_maskz_loadu_epi8(first, source)));
+    } else {
+      return std::bit_cast<Vec>(_mm512_cvtepi32_epi64(_mm256_maskz_loadu_epi32(first, source)));
+    }
+#else
+    if constexpr (kBytes) {
+      const int64_t middle = count / 2, last = count - 1;
+      const int32_t bytes = source[0] | source[middle] << 8 * middle | source[last] << 8 * last;
+      return std::bit_cast<Vec>(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)));
+    } else {
+      const __m128i first =
+          _mm_cmpgt_epi32(_mm_set1_epi32(static_cast<int>(count)), _mm_setr_epi32(0, 1, 2, 3));
+      return std::bit_cast<Vec>(_mm256_cvtepi32_epi64(_mm_maskload_epi32(source, first)));
+    }
+#endif
   }
   OPLOOM_ALWAYS_INLINE void storeu(void* target) const { std::memcpy(target, &lanes_, kVecBytes); }
   void storeu(void* target, int64_t count) const {

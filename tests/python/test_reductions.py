@@ -1,0 +1,106 @@
+"""Reductions of rows of every length, beside NumPy's, and the same bits of every instruction set."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import oploom
+import pytest
+
+FLOATS = ["float32", "float64", "float16", "bfloat16"]
+COMPLEX = ["complex64", "complex128"]
+INTEGERS = ["bool", "uint8", "int8", "int16", "int32", "int64"]
+OPERATORS = ["sum", "prod", "mean", "amax", "amin", "any", "all", "norm", "var"]
+LENGTHS = [*range(1, 70), 96, 127, 128, 129, 130]
+
+
+def numbers(shape, dtype):
+    random = np.random.default_rng(shape[-1])
+    if dtype in INTEGERS:
+        return oploom.tensor(random.integers(0, 5, shape)).to(getattr(oploom, dtype))
+    # Products of a hundred neither overflow nor vanish.
+    x = random.uniform(0.5, 1.5, shape) * random.choice([-1, 1], shape)
+    if dtype in COMPLEX:
+        x = x * np.exp(1j * random.uniform(0, 6, shape))
+    return oploom.tensor(x).to(getattr(oploom, dtype))
+
+
+def layouts(n, rows, dtype):
+    """Rows of n numbers: without gaps, apart from one another, and with gaps."""
+    yield numbers((rows, n), dtype)
+    yield numbers((rows, n + 3), dtype)[:, 2:-1]
+    yield numbers((rows, 2 * n), dtype)[:, ::2]
+
+
+def applies(operator, dtype):
+    if dtype in COMPLEX:
+        return operator not in ("amax", "amin")
+    return dtype not in INTEGERS or operator not in ("mean", "norm", "var")
+
+
+def reduce(operator, x):
+    return oploom.norm(x, 2, 1) if operator == "norm" else getattr(oploom, operator)(x, 1)
+
+
+def expected(operator, x):
+    wide = x.to(oploom.complex128 if x.is_complex() else oploom.float64).numpy()
+    if operator == "norm":
+        return np.linalg.norm(wide, axis=1)
+    if operator == "var":
+        return wide.var(axis=1, ddof=1)
+    return getattr(np, operator)(wide, axis=1)
+
+
+@pytest.mark.parametrize("dtype", FLOATS + COMPLEX + INTEGERS)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_rows_of_every_length(operator, dtype):
+    if not applies(operator, dtype):
+        return
+    rounding = {"float16": 6e-4, "bfloat16": 5e-3, "float32": 2e-5, "complex64": 2e-5}
+    rtol = rounding.get(dtype, 1e-12)
+    for n in LENGTHS:
+        if operator == "var" and n == 1:
+            continue
+        if operator == "prod" and dtype in INTEGERS and n > 20:
+            break  # a double no longer holds them
+        for x in layouts(n, 37, dtype):
+            result = reduce(operator, x).to(oploom.complex128 if x.is_complex() else oploom.float64)
+            # Terms may cancel, and the least float16 is no less than that.
+            atol = {"sum": rtol * n, "mean": rtol, "prod": 6e-8 * (dtype == "float16")}.get(operator, 0)
+            np.testing.assert_allclose(result.numpy(), expected(operator, x), rtol, atol)
+
+
+def test_bits_of_instruction_sets():
+    """How numbers are grouped depends on nothing but sizes and strides."""
+    environment = {k: v for k, v in os.environ.items() if k != "OPLOOM_CPU_CAPABILITY"}
+    sets = ["default", "avx2", "avx512"]
+    ask = "import oploom; print(oploom.get_cpu_capability())"
+    best = subprocess.check_output([sys.executable, "-c", ask], text=True, env=environment)
+    sets = sets[: sets.index(best.strip().lower()) + 1]
+    found = {
+        name: subprocess.check_output(
+            [sys.executable, __file__], text=True, env={**environment, "OPLOOM_CPU_CAPABILITY": name}
+        )
+        for name in sets
+    }
+    for name in sets[1:]:
+        assert found[name] == found["default"], name
+
+
+def main():
+    for dtype in FLOATS + COMPLEX:
+        for operator in ("sum", "prod", "mean", "norm", "var", "cumsum", "cumprod"):
+            digest = hashlib.sha256()
+            for n in [*LENGTHS, 1000, 1025, 5000, 20000]:
+                rows = 90 if n < 1000 else 3
+                columns = numbers((n, rows), dtype).t() * 0.5
+                for x in [*layouts(n, rows, dtype), columns]:
+                    result = reduce(operator, x).contiguous()
+                    digest.update(result.view(oploom.uint8).numpy().tobytes())
+            print(dtype, operator, digest.hexdigest())
+
+
+if __name__ == "__main__":
+    main()
