@@ -176,6 +176,25 @@ void norm_into(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef d
             p.has_value() ? p->toDouble() : 2.0);
 }
 
+// The dimension along which elements are neighbours, or -1.
+int64_t innermost(const Tensor& t) {
+  for (int64_t d = 0; d < t.dim(); ++d) {
+    if (t.size(d) > 1 && t.stride(d) == 1) return d;
+  }
+  return -1;
+}
+
+// Whether running results along `dim` would take the input's elements one here and one there, as
+// they are neighbours neither along it nor where the results are. Those of a row that are pages
+// apart where the results are neighbours are no better.
+bool is_scattered(const Tensor& input, int64_t dim, const Tensor& out) {
+  constexpr int64_t kFew = 16, kApart = 16384;
+  const int64_t from = innermost(input), to = innermost(out);
+  if (from < 0 || to < 0 || from == to || dim == to) return false;
+  if (input.size(from) < kFew || input.size(to) < kFew) return false;
+  return dim != from || std::abs(input.stride(to)) * input.itemsize() >= kApart;
+}
+
 template <typename Stub>
 void cumulative_into(const Stub& stub, const char* op, const Tensor& self, int64_t dim,
                      const Tensor& out) {
@@ -188,6 +207,11 @@ void cumulative_into(const Stub& stub, const char* op, const Tensor& self, int64
     const Tensor wide = input.to(kLong);
     stub(device, wide, wide, dim);
     Tensor(out).copy_(wide);
+    return;
+  }
+  if (is_scattered(input, dim, out)) {
+    Tensor(out).copy_(input);
+    stub(device, out, out, dim);
     return;
   }
   stub(device, out, input, dim);

@@ -1,6 +1,7 @@
 """Reductions of rows of every length, beside NumPy's, and the same bits of every instruction set."""
 
 import hashlib
+import itertools
 import os
 import subprocess
 import sys
@@ -70,6 +71,29 @@ def test_rows_of_every_length(operator, dtype):
             # Terms may cancel, and the least float16 is no less than that.
             atol = {"sum": rtol * n, "mean": rtol, "prod": 6e-8 * (dtype == "float16")}.get(operator, 0)
             np.testing.assert_allclose(result.numpy(), expected(operator, x), rtol, atol)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int64", "int16"])
+@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+def test_running_results_of_permuted_tensors(order, dtype):
+    for shape in [(20, 18, 160), (160, 3, 40)]:
+        x = numbers(shape, dtype).permute(order)
+        for dim in range(3):
+            for operator in ("cumsum", "cumprod"):
+                run = getattr(oploom, operator)
+                result = run(x, dim)
+                wide = x.numpy().astype({"complex64": "complex128"}.get(dtype, "float64"))
+                if dtype.startswith("int"):
+                    wide = x.numpy().astype("int64")
+                wanted = getattr(np, operator)(wide, axis=dim)
+                np.testing.assert_allclose(result.numpy(), wanted, 1e-4, 1e-4)
+                # The same where no element has to be fetched from afar.
+                assert oploom.equal(result, run(x.contiguous(), dim))
+                # A result with a layout of its own, and one in place.
+                other = oploom.empty(x.shape[::-1], dtype=result.dtype).permute(2, 1, 0)
+                assert oploom.equal(run(x, dim, out=other), result)
+                same = x.to(result.dtype).clone()
+                assert oploom.equal(run(same, dim, out=same), result)
 
 
 def test_bits_of_instruction_sets():
