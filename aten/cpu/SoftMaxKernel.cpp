@@ -143,6 +143,24 @@ void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
   }
 }
 
+// Short rows whose results are kept on the stack before they are stored: what is stored by a mask,
+// as rows that fill no vector are, holds up loads of what lies beside it, and they may be in place.
+template <typename T>
+struct KeptRows {
+  using L = Lanes<T>;
+  static constexpr int64_t kMost = 16;
+  alignas(64) T values[kMost][kShort<T>];
+  // Writes f(row, values) for `count` rows of n numbers.
+  template <typename F>
+  OPLOOM_ALWAYS_INLINE void store(T* out, int64_t n, int64_t count, const F& f) const {
+    for (int64_t i = 0; i < count; ++i) {
+      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+        lanes.store(out + i * n + j, f(i, L::load(values[i] + j)));
+      });
+    }
+  }
+};
+
 template <bool log, typename T>
 void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>& writer) {
   if (n > kShort<T>) {
@@ -154,13 +172,14 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>&
     return;
   }
   // Logarithms are taken together.
-  using L = Lanes<T>;
-  constexpr int64_t kTogether = 16;
+  constexpr int64_t kTogether = KeptRows<T>::kMost;
   T sums[kTogether];
-  alignas(64) T values[kTogether][kShort<T>];
+  KeptRows<T> kept;
   for (; rows > 0; rows -= kTogether, x += kTogether * n, y += kTogether * n) {
     const int64_t count = std::min(kTogether, rows);
-    for (int64_t i = 0; i < count; ++i) sums[i] = softmax_short_row<true>(x + i * n, values[i], n);
+    for (int64_t i = 0; i < count; ++i) {
+      sums[i] = softmax_short_row<true>(x + i * n, kept.values[i], n);
+    }
     map_row(sums, sums, count, [](auto sum) {
       if constexpr (std::is_arithmetic_v<decltype(sum)>) {
         return std::log(sum);
@@ -168,11 +187,8 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>&
         return sum.log();
       }
     });
-    for (int64_t i = 0; i < count; ++i) {
-      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-        lanes.store(y + i * n + j, L::load(values[i] + j) - typename L::V(sums[i]));
-      });
-    }
+    kept.store(y, n, count,
+               [&](int64_t i, auto value) { return value - decltype(value)(sums[i]); });
   }
 }
 
@@ -346,6 +362,36 @@ void softmax_backward_row(const T* grad, const T* y, T* out, int64_t n) {
 }
 
 template <bool log, typename T>
+void softmax_backward_rows(const T* grad, const T* y, T* out, int64_t n, int64_t rows) {
+  if (n > kShort<T>) {
+    for (int64_t i = 0; i < rows * n; i += n) {
+      softmax_backward_row<log>(grad + i, y + i, out + i, n);
+    }
+    return;
+  }
+  using L = Lanes<T>;
+  using V = typename L::V;
+  constexpr int64_t kTogether = KeptRows<T>::kMost;
+  KeptRows<T> kept;
+  for (; rows > 0; rows -= kTogether, out += kTogether * n) {
+    const int64_t count = std::min(kTogether, rows);
+    for (int64_t i = 0; i < count; ++i, grad += n, y += n) {
+      V sum(T(0));
+      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+        const V g = lanes.load(grad + j);
+        sum = sum + (log ? g : g * lanes.load(y + j));
+      });
+      sum = across<Add, T>(sum);
+      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+        const V g = lanes.load(grad + j), value = lanes.load(y + j);
+        L::store(kept.values[i] + j, log ? g - vec::exp_of(value) * sum : value * (g - sum));
+      });
+    }
+    kept.store(out, n, count, [](int64_t, V value) { return value; });
+  }
+}
+
+template <bool log, typename T>
 void softmax_backward_columns(const T* grad, const T* y, T* out, int64_t stride, int64_t out_stride,
                               int64_t n, int64_t width) {
   const WideRows wide(n, width, stride == width && out_stride == width, 2 * Lanes<T>::kSize);
@@ -427,8 +473,22 @@ void for_each_tile(const Blocks& b, int64_t widest, const Tile& tile) {
 template <typename From, typename To>
 void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
              int64_t width) {
-  if (width == 1 && from_stride == 1 && to_stride == 1) std::swap(rows, width);
   for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
+}
+
+// Calls rows(first element, number of rows, buffer) for rows of n elements on several threads: as
+// many at a time as the first-level cache holds, or one. The buffer has room for them twice.
+template <typename F>
+void for_each_rows(const Blocks& b, const F& rows) {
+  constexpr int64_t kElements = 2048;
+  const int64_t n = b.length;
+  const int64_t most = std::max<int64_t>(1, kElements / n);
+  at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+    const std::unique_ptr<float[]> buffer(new float[2 * n * std::min(most, end - begin)]);
+    for (int64_t i = begin; i < end; i += most) {
+      rows(i * n, std::min(most, end - i), buffer.get());
+    }
+  });
 }
 
 template <bool log>
@@ -447,14 +507,20 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
                                      RowWriter<scalar_t>(self.numel()));
           });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
+          if (b.inner == 1) {
+            // Not in place: a row that fills no vector is stored by a mask, and what lies beside it
+            // is not loaded before that has reached the cache.
+            return for_each_rows(b, [&](int64_t offset, int64_t rows, T* from) {
+              T* to = from + rows * n;
+              convert_row(x + offset, from, rows * n);
+              softmax_rows<log>(from, to, n, rows, RowWriter<T>(0));
+              convert_row(to, y + offset, rows * n);
+            });
+          }
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[n * width]);
             convert(x + offset, b.inner, buffer.get(), width, n, width);
-            if (b.inner == 1) {
-              softmax_rows<log>(buffer.get(), buffer.get(), n, 1, RowWriter<T>(0));
-            } else {
-              softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
-            }
+            softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
             convert(buffer.get(), width, y + offset, b.inner, n, width);
           });
         } else if (b.inner == 1) {
@@ -491,25 +557,29 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
                                               width, RowWriter<scalar_t>(output.numel()));
           });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
+          if (b.inner == 1) {
+            return for_each_rows(b, [&](int64_t offset, int64_t rows, T* grad) {
+              T* value = grad + rows * n;
+              convert_row(g + offset, grad, rows * n);
+              convert_row(y + offset, value, rows * n);
+              softmax_backward_rows<log>(grad, value, grad, n, rows);
+              convert_row(grad, out + offset, rows * n);
+            });
+          }
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[2 * n * width]);
             T* grad = buffer.get();
             T* value = grad + n * width;
             convert(g + offset, b.inner, grad, width, n, width);
             convert(y + offset, b.inner, value, width, n, width);
-            if (b.inner == 1) {
-              softmax_backward_row<log>(grad, value, grad, n);
-            } else {
-              softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
-            }
+            softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
             convert(grad, width, out + offset, b.inner, n, width);
           });
         } else if (b.inner == 1) {
           at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
                            [&](int64_t begin, int64_t end) {
-                             for (int64_t i = begin; i < end; ++i) {
-                               softmax_backward_row<log>(g + i * n, y + i * n, out + i * n, n);
-                             }
+                             softmax_backward_rows<log>(g + begin * n, y + begin * n,
+                                                        out + begin * n, n, end - begin);
                            });
         } else {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {

@@ -117,6 +117,28 @@ void expect_as_plain_loops(const Tensor& t, bool log, double tolerance) {
   }
 }
 
+// Sixteen rows that fill no vector are kept before they are stored, and those of 16-bit floats are
+// converted some at a time.
+TEST(SoftMax, ManyRows) {
+  at::manual_seed(3);
+  for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 2e-6 : 2e-2;
+    for (int64_t n : {1, 3, 5, 8, 16, 17, 64, 100, 128, 256, 257, 700, 2100}) {
+      const Tensor t = at::randn({4200 / n + 19, n, 1}, at::kDouble).mul(4).to(dtype);
+      for (bool log : {false, true}) {
+        expect_as_plain_loops(t, log, tolerance);
+        // In place as well.
+        const Tensor y = log ? t.log_softmax(1) : t.softmax(1);
+        Tensor grad = at::randn(t.sizes(), at::kDouble).to(dtype);
+        const auto backward = log ? at::_log_softmax_backward_data : at::_softmax_backward_data;
+        const Doubles expected = doubles(backward(grad, y, 1, dtype));
+        const auto into = log ? at::_log_softmax_backward_data_out : at::_softmax_backward_data_out;
+        EXPECT_EQ(doubles(into(grad, grad, y, 1, dtype)), expected) << n;
+      }
+    }
+  }
+}
+
 // Columns that fill no vector are taken side by side; see WideRows.
 TEST(SoftMax, NarrowColumns) {
   at::manual_seed(3);
