@@ -36,21 +36,25 @@ template <typename T>
 using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 
 // The first place of an extreme element among the n that it is the extreme of. If there is a NaN
-// among them, it is one.
+// among them, it is one. Which of 64 there are is found without branches.
 template <typename T>
 int64_t find(const T* p, int64_t n, T extreme) {
-  // As wide as the elements, which makes vectors of both the same length.
-  using Flag = Index<T>;
-  constexpr int64_t kBlock = 64;
-  const auto holds = [extreme](T x) { return Flag(x == extreme) | Flag(x != x); };
-  int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) {
-    Flag any = 0;
-    for (int64_t j = 0; j < kBlock; ++j) any |= holds(p[i + j]);
-    if (any != 0) break;
+  using L = Lanes<T>;
+  const typename L::V wanted(extreme);
+  for (int64_t i = 0; i < n; i += 64) {
+    const int64_t count = std::min<int64_t>(n - i, 64);
+    uint64_t found = 0;
+    for_each_lanes<T>(count, [&](int64_t j, auto lanes) {
+      const auto x = lanes.load(p + i + j);
+      uint64_t here;
+      if constexpr (L::kVec) here = bits_of((x == wanted) | (x != x));
+      if constexpr (!L::kVec) here = (x == wanted) | (x != x);
+      found |= here << j;
+    });
+    // Zeros that are loaded behind the last one come after it.
+    if (found != 0) return i + std::countr_zero(found);
   }
-  while (holds(p[i]) == 0) ++i;
-  return i;
+  return n - 1;
 }
 
 // Whether x is to take the place of the best so far, which came before it; NaN apart.
@@ -228,22 +232,22 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t stride = shape.stride;
   const bool in_rows = conversion.direct && stride == sizeof(T);
   const Ahead ahead = in_rows ? ahead_in(self) : Ahead::None;
+  constexpr int64_t kChunk = 1024;
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
-  auto search = [&](const char* row, int64_t begin, int64_t end) {
+  // `dense`: they lie there as T.
+  auto search = [&](const char* row, bool dense, int64_t begin, int64_t end) OPLOOM_NOINLINE {
     if (ahead != Ahead::None) {
       const T* p = reinterpret_cast<const T*>(row) + begin;
       const int64_t place = place_in_one_pass<F>(p, end - begin, ahead);
       if (place >= 0) return Best<T>{p[place], begin + place};
     }
-    constexpr int64_t kChunk = 1024;
     alignas(64) T buffer[kChunk];
     const auto chunk = [&](int64_t i, int64_t n) {
-      const char* p = row + i * stride;
-      if (in_rows) return reinterpret_cast<const T*>(p);
-      conversion.load(p, stride, n, buffer, 0);
+      if (dense) return reinterpret_cast<const T*>(row) + i;
+      conversion.load(row + i * stride, stride, n, buffer, 0);
       return static_cast<const T*>(buffer);
     };
-    const int64_t most = in_rows ? 4 * kChunk : kChunk;
+    const int64_t most = dense ? 4 * kChunk : kChunk;
     Best<T> best;
     const T* p = nullptr;
     int64_t last = begin;
@@ -264,7 +268,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     std::vector<Best<T>> bests(static_cast<size_t>(parts));
     at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        bests[i] = search(in, i * kReduceGrain, std::min(length, (i + 1) * kReduceGrain));
+        bests[i] = search(in, in_rows, i * kReduceGrain, std::min(length, (i + 1) * kReduceGrain));
       }
     });
     Best<T> best = bests[0];
@@ -278,13 +282,26 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   // Neighbouring outputs are worked on side by side where they lie closer together than the
   // elements of one, or where one has few of them.
   const WalkDim& inner = shape.kept[0];
-  if (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 32)) {
+  if (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 24)) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(shape.kept.data(), shape.kept.size(), begin);
       Walker value_walker(shape.kept_values.data(), shape.kept_values.size(), begin);
+      // Rows that are gathered or converted are so as one where they follow each other.
+      const bool joins = !in_rows && length <= kChunk && inner.in == length * stride;
+      alignas(64) T buffer[kChunk];
+      int64_t first = begin, last = begin;  // the rows in the buffer
       for (int64_t i = begin; i < end; ++i, walker.next(), value_walker.next()) {
-        store(search(in + walker.in, 0, length), walker.out, value_walker.out);
+        const char* row = in + walker.in;
+        if (joins) {
+          if (i == last) {
+            first = i;
+            last += std::min({kChunk / length, inner.size - i % inner.size, end - i});
+            conversion.load(row, stride, (last - first) * length, buffer, 0);
+          }
+          row = reinterpret_cast<const char*>(buffer + (i - first) * length);
+        }
+        store(search(row, in_rows || joins, 0, length), walker.out, value_walker.out);
       }
     });
     return;

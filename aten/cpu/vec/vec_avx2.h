@@ -101,7 +101,9 @@ class Vec<float> {
   // Where the sign bit is set. For blendv(), which looks at that bit alone; store_truths() does
   // not.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
-  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_ps(mask.bits) == 0xff; }
+  // Bit i: whether element i is true.
+  OPLOOM_ALWAYS_INLINE friend uint32_t bits_of(Mask mask) { return _mm256_movemask_ps(mask.bits); }
+  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return bits_of(mask) == 0xff; }
   OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
     const __m256i bits = _mm256_castps_si256(mask.bits);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(target),
@@ -265,7 +267,9 @@ class Vec<double> {
   // Where the sign bit is set. For blendv(), which looks at that bit alone; store_truths() does
   // not.
   OPLOOM_ALWAYS_INLINE Mask signs() const { return Mask{lanes_}; }
-  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return _mm256_movemask_pd(mask.bits) == 0xf; }
+  // Bit i: whether element i is true.
+  OPLOOM_ALWAYS_INLINE friend uint32_t bits_of(Mask mask) { return _mm256_movemask_pd(mask.bits); }
+  OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return bits_of(mask) == 0xf; }
   OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
     const __m128 halves = _mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(mask.bits)),
                                          _mm_castpd_ps(_mm256_extractf128_pd(mask.bits, 1)), 0x88);

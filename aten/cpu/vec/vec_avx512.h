@@ -108,6 +108,8 @@ class Vec<float> {
   OPLOOM_ALWAYS_INLINE Mask signs() const {
     return Mask{_mm512_movepi32_mask(_mm512_castps_si512(lanes_))};
   }
+  // Bit i: whether element i is true.
+  OPLOOM_ALWAYS_INLINE friend uint32_t bits_of(Mask mask) { return mask.bits; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xffff; }
   OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(target), _mm_maskz_set1_epi8(mask.bits, 1));
@@ -270,6 +272,8 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Mask signs() const {
     return Mask{_mm512_movepi64_mask(_mm512_castpd_si512(lanes_))};
   }
+  // Bit i: whether element i is true.
+  OPLOOM_ALWAYS_INLINE friend uint32_t bits_of(Mask mask) { return mask.bits; }
   OPLOOM_ALWAYS_INLINE friend bool all(Mask mask) { return mask.bits == 0xff; }
   OPLOOM_ALWAYS_INLINE friend void store_truths(Mask mask, bool* target) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(target), _mm_maskz_set1_epi8(mask.bits, 1));

@@ -74,6 +74,10 @@ requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) class Vec<T> {
     OPLOOM_ALWAYS_INLINE friend Mask operator&(Mask a, Mask b) { return Mask{a.bits & b.bits}; }
     OPLOOM_ALWAYS_INLINE friend Mask operator|(Mask a, Mask b) { return Mask{a.bits | b.bits}; }
     OPLOOM_ALWAYS_INLINE friend Mask operator!(Mask a) { return Mask{~a.bits}; }
+    // Bit i: whether element i is true.
+    OPLOOM_ALWAYS_INLINE friend uint32_t bits_of(Mask a) requires(sizeof(T) >= 4) {
+      return bits_of(std::bit_cast<Vec<Float>>(a.bits).signs());
+    }
     OPLOOM_ALWAYS_INLINE friend bool all(Mask a) {
 #if defined(CPU_CAPABILITY_AVX512)
       return _mm512_movepi8_mask(std::bit_cast<__m512i>(a.bits)) == ~uint64_t{0};
