@@ -215,12 +215,16 @@ CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {
   return loops[static_cast<int>(to)][static_cast<int>(from)];
 }
 
-void repeat_kernel(char* to, const char* elements, int64_t stride, int64_t size, int64_t n) {
-  constexpr int64_t kBytes = at::detail::kRepeatedBytes;
+void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride, int64_t size,
+                   int64_t n) {
   with_opaque_type(static_cast<size_t>(size), [=]<typename T>(T) {
-    for (int64_t i = 0; i < n; ++i) {
-      std::fill_n(reinterpret_cast<T*>(to + i * kBytes), kBytes / sizeof(T),
-                  *reinterpret_cast<const T*>(elements + i * stride));
+    T element[at::detail::kRepeatSlack / sizeof(T)];
+    for (int64_t r = 0; r < n; ++r) {
+      std::fill(std::begin(element), std::end(element),
+                *reinterpret_cast<const T*>(elements + r * stride));
+      for (int64_t i = 0; i < bytes; i += sizeof(element)) {
+        std::memcpy(to + r * bytes + i, element, sizeof(element));
+      }
     }
   });
 }
@@ -264,6 +268,13 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     }
     if (transposed) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
+    }
+    // Rows of at most 64 bytes are read before they are written; others may not overlap.
+    const int64_t bytes = size0 * to_size;
+    if (strides[0] == to_size && strides[1] == to_size && bytes >= 4 && size1 >= kShort &&
+        (bytes <= 64 || std::abs(data[0] - data[1]) >= bytes)) {
+      return at::detail::copy_rows(data[0], strides[2], data[1], strides[3],
+                                   static_cast<size_t>(bytes), size1);
     }
     // Short rows are walked over across, as far as the first-level cache holds what they touch.
     const bool across = size0 < kShort && size0 < size1;

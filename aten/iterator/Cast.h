@@ -45,12 +45,14 @@ struct TransposeLoop {
 // Copies bytes: past the cache, after which stream_fence() has to be called, or as memmove() does.
 using BytesLoop = void (*)(char* to, const char* from, int64_t bytes);
 
-// Writes kRepeatedBytes for each of n elements of `size` bytes, `stride` bytes apart: the element
-// again and again, as vectors for loops that read such. A vector written in parts could not be read
-// before all of them are in the cache.
+// Writes `bytes` bytes for each of n elements of `size` bytes, `stride` bytes apart: the element
+// again and again. Fills up a vector of kRepeatSlack bytes behind the last one.
+inline constexpr int64_t kRepeatSlack = 64;
+using RepeatLoop = void (*)(char* to, int64_t bytes, const char* elements, int64_t stride,
+                            int64_t size, int64_t n);
+// As many are written for loops that read vectors of an element. A vector written in parts could
+// not be read before all of them are in the cache.
 inline constexpr int64_t kRepeatedBytes = 128;
-using RepeatLoop = void (*)(char* to, const char* elements, int64_t stride, int64_t size,
-                            int64_t n);
 
 // Before another thread may read what was written past the cache.
 inline void stream_fence() {
@@ -80,6 +82,11 @@ RepeatLoop get_repeat_loop();
 // glibc 2.36 is one instruction, `rep movsb`, which on a Zen 4 takes 1.4 times as long where both
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
+// The same for rows of as many bytes, from one of which to the next it is `to_stride` and
+// `from_stride` bytes. Short ones take a fraction of what a call for each takes. Those of at most
+// 64 bytes may overlap with their copies.
+OPLOOM_API void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                          size_t bytes, int64_t rows);
 
 // Asks for the lines of a row. Inlined, since a function that does nothing else is not called.
 OPLOOM_ALWAYS_INLINE void fetch_row(const void* row, int64_t bytes) {

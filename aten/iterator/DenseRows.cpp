@@ -45,26 +45,9 @@ constexpr int64_t kAhead = 8;
 void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
                  int64_t rows) {
   const int64_t bytes = n * size;
-  if (inner == size) {
-    for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) copy_row(to, from, bytes);
-    return;
-  }
+  if (inner == size) return copy_rows(to, bytes, from, outer, bytes, rows);
   const CastLoop move = get_move_loop(size);
   for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) move(to, size, from, inner, n);
-}
-
-// Rows of one element each that is repeated, and are a few times 16 bytes long, the last of which
-// are written over by the next row.
-constexpr int64_t kSlackBytes = 16;
-void repeat_elements(char* to, const char* from, int64_t outer, int64_t size, int64_t n,
-                     int64_t rows) {
-  with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
-    T element[kSlackBytes / sizeof(T)];
-    for (int64_t r = 0; r < rows; ++r, to += n * size, from += outer) {
-      std::fill(std::begin(element), std::end(element), *reinterpret_cast<const T*>(from));
-      for (int64_t i = 0; i < n * size; i += kSlackBytes) std::memcpy(to + i, element, kSlackBytes);
-    }
-  });
 }
 
 // The same row of n elements again and again.
@@ -85,12 +68,12 @@ constexpr int64_t kNarrow = 2;
 constexpr int64_t kShortRepeatedBytes = 2048;
 // Where two inputs would be copied together that are dense rows with gaps behind them, a loop for
 // each row is faster from this length on, but not for elements that are converted in registers.
-constexpr int64_t kApartRowBytes = 32, kFewestApartBytes = 4;
+constexpr int64_t kApartRowBytes = 192, kFewestApartBytes = 4;
 // Fewer transposed rows than this are gathered one by one.
 constexpr int64_t kFewRows = 8;
 
-// Short rows, whose outputs follow one another: several become one, for which the inputs that are
-// not dense in both dimensions are copied together, once where all rows are the same.
+// Short rows, dense ones of outputs: several become one, for which operands that are not dense in
+// both dimensions have buffers. Inputs are copied together there, once where all rows are the same.
 void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
@@ -98,27 +81,35 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
   const int64_t bytes = kBuffersBytes / 4 / std::max(operands, 8) / kLineBytes * kLineBytes;
   const auto buffer = [&](int k) { return buffers + k * bytes; };
   const int64_t* outer = strides + operands;
-  const int64_t block = std::max<int64_t>((bytes - kSlackBytes) / (largest * size0), 1);
+  const int64_t block = std::max<int64_t>((bytes - kRepeatSlack) / (largest * size0), 1);
+  const RepeatLoop repeat = get_repeat_loop();
   char* row[kMaxOperands];
   for (int64_t j = 0; j < size1; j += block) {
     const int64_t rows = std::min(block, size1 - j);
     for (int k = 0; k < operands; ++k) {
       row[k] = data[k] + j * outer[k];
-      if (k < outputs || (strides[k] == sizes[k] && outer[k] == size0 * sizes[k])) continue;
-      if (outer[k] == 0) {
+      if (strides[k] == sizes[k] && outer[k] == size0 * sizes[k]) continue;
+      if (k < outputs) {
+        // Written to its rows below.
+      } else if (outer[k] == 0) {
         // The buffer holds them after the first time.
         if (j == 0) repeat_row(buffer(k), row[k], strides[k], sizes[k], size0, rows);
       } else if (outer[k] == sizes[k] && strides[k] != 0 && size0 >= kFewRows) {
         get_transpose_loop(sizes[k])(buffer(k), size0 * sizes[k], row[k], strides[k], rows, size0,
                                      /*stream=*/false);
-      } else if (strides[k] == 0 && size0 * sizes[k] <= 8 * kSlackBytes) {
-        repeat_elements(buffer(k), row[k], outer[k], sizes[k], size0, rows);
+      } else if (strides[k] == 0) {
+        repeat(buffer(k), size0 * sizes[k], row[k], outer[k], sizes[k], rows);
       } else {
         gather_rows(buffer(k), row[k], strides[k], outer[k], sizes[k], size0, rows);
       }
       row[k] = buffer(k);
     }
     dense(row, rows * size0, /*repeated=*/0);
+    for (int k = 0; k < outputs; ++k) {
+      if (row[k] != buffer(k)) continue;
+      const int64_t row_bytes = size0 * sizes[k];
+      copy_rows(data[k] + j * outer[k], outer[k], buffer(k), row_bytes, row_bytes, rows);
+    }
   }
 }
 
@@ -289,7 +280,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       // The buffer still holds the element if neither row nor piece needs another.
       if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
         if (is_repeated(repeated, k)) {
-          repeat(buffer[k], place, 0, sizes[k], 1);
+          repeat(buffer[k], kRepeatedBytes, place, 0, sizes[k], 1);
         } else if (columns || i == 0) {
           move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
         }
@@ -355,7 +346,7 @@ void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* s
       place[k] = data[k] + j * outer[k];
       step[k] = outer[k];
       if (!is_repeated(repeated, k)) continue;
-      repeat(elements[k], place[k], outer[k], sizes[k], rows);
+      repeat(elements[k], kRepeatedBytes, place[k], outer[k], sizes[k], rows);
       place[k] = elements[k];
       step[k] = kRepeatedBytes;
     }
@@ -398,7 +389,10 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
     const bool follows = row_is_dense && outer[k] == size0 * sizes[k];
-    apart += row_is_dense && !follows && sizes[k] >= kFewestApartBytes;
+    // Outputs count for more: they are written twice.
+    if (row_is_dense && !follows && outer[k] != 0 && sizes[k] >= kFewestApartBytes) {
+      apart += k < outputs ? 2 : 1;
+    }
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
     if (strides[k] == 0 && k >= outputs && repeats) {
@@ -406,10 +400,10 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     } else {
       as_it_is = as_it_is && row_is_dense;
     }
-    in_order = in_order && (k >= outputs || follows);
+    in_order = in_order && (k >= outputs || follows || (row_is_dense && !stream));
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
-  const bool one_by_one = all_dense && apart > 1 && size0 * largest >= kApartRowBytes;
+  const bool one_by_one = as_it_is && apart > 1 && size0 * largest >= kApartRowBytes;
   int64_t short_bytes = kShortRowBytes;
   if (merges) {
     const bool loop_repeats = !stream && as_it_is && repeated != 0;
@@ -532,7 +526,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
         if (op.load != nullptr) {
           const int64_t size = iter.element_size(k);
           op.load(buffer, size, at[k], sizes[k], is_repeated(repeated, k) ? 1 : count);
-          if (is_repeated(repeated, k)) repeat(buffer, buffer, 0, size, 1);
+          if (is_repeated(repeated, k)) repeat(buffer, kRepeatedBytes, buffer, 0, size, 1);
         }
         at[k] = buffer;
         buffer += piece * iter.element_size(k);

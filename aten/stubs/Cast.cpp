@@ -38,21 +38,56 @@ OPLOOM_ALWAYS_INLINE void copy_ends(char* to, const char* from, size_t bytes) {
 
 }  // namespace
 
-void copy_row(void* to, const void* from, size_t bytes) {
-  typedef char Part __attribute__((vector_size(16)));
-  struct Pair {
-    Part parts[2];
+namespace {
+
+typedef char Part __attribute__((vector_size(16)));
+struct Pair {
+  Part parts[2];
+};
+
+// Calls f(function that copies a row of `bytes` bytes).
+template <typename F>
+OPLOOM_ALWAYS_INLINE void with_row_copy(size_t bytes, const F& f) {
+  const auto ends = [&]<typename T>(T) {
+    f([bytes](char* to, const char* from)
+          OPLOOM_ALWAYS_INLINE_LAMBDA { copy_ends<T>(to, from, bytes); });
   };
-  auto* target = static_cast<char*>(to);
-  const auto* source = static_cast<const char*>(from);
   if (bytes > 2 * sizeof(Pair)) {
-    return native::copy_row_stub(DeviceType::CPU, target, source, static_cast<int64_t>(bytes));
+    return f([bytes](char* to, const char* from) {
+      native::copy_row_stub(DeviceType::CPU, to, from, static_cast<int64_t>(bytes));
+    });
   }
-  if (bytes > sizeof(Pair)) return copy_ends<Pair>(target, source, bytes);
-  if (bytes >= sizeof(Part)) return copy_ends<Part>(target, source, bytes);
-  if (bytes >= sizeof(uint64_t)) return copy_ends<uint64_t>(target, source, bytes);
-  if (bytes >= sizeof(uint32_t)) return copy_ends<uint32_t>(target, source, bytes);
-  for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
+  if (bytes > sizeof(Pair)) return ends(Pair());
+  if (bytes >= sizeof(Part)) return ends(Part());
+  if (bytes >= sizeof(uint64_t)) return ends(uint64_t());
+  if (bytes >= sizeof(uint32_t)) return ends(uint32_t());
+  f([bytes](char* to, const char* from) {
+    for (size_t i = 0; i < bytes; ++i) to[i] = from[i];
+  });
+}
+
+}  // namespace
+
+void copy_row(void* to, const void* from, size_t bytes) {
+  with_row_copy(bytes, [=](const auto& copy) {
+    copy(static_cast<char*>(to), static_cast<const char*>(from));
+  });
+}
+
+void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride, size_t bytes,
+               int64_t rows) {
+  const auto each = [&](const auto& copy) {
+    for (int64_t r = 0; r < rows; ++r, to += to_stride, from += from_stride) copy(to, from);
+  };
+  // A call takes as long as so many bytes do.
+  constexpr size_t kCall = 512;
+  if (bytes > 2 * sizeof(Pair) && bytes <= kCall) {
+    return each([last = bytes - sizeof(Pair)](char* to, const char* from) {
+      for (size_t i = 0; i < last; i += sizeof(Pair)) std::memcpy(to + i, from + i, sizeof(Pair));
+      std::memcpy(to + last, from + last, sizeof(Pair));
+    });
+  }
+  with_row_copy(bytes, each);
 }
 
 void repeat_block(char* block, int64_t bytes, int64_t total) {

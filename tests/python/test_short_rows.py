@@ -1,0 +1,78 @@
+"""Rows of a few elements: copied by their ends, joined, repeated and written with gaps between them."""
+
+import numpy as np
+import oploom
+import pytest
+
+DTYPES = ["uint8", "int16", "float16", "float32", "float64", "complex64", "complex128"]
+WIDTHS = [*range(1, 42), 48, 63, 64, 65, 66, 127, 128, 130, 300]
+ROWS = 41
+
+
+def numbers(shape, dtype):
+    values = np.random.default_rng(shape[-1]).integers(0, 9, shape)
+    return oploom.tensor(values).to(getattr(oploom, dtype))
+
+
+def parts(w, dtype):
+    """Rows of w elements between others, a column, and a row."""
+    whole = numbers((ROWS, w + 3), dtype)
+    return whole, whole[:, 1 : w + 1], numbers((ROWS, 1), dtype), numbers((w,), dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("w", WIDTHS)
+def test_copies(w, dtype):
+    whole, rows, column, row = parts(w, dtype)
+    wanted = whole.numpy()[:, 1 : w + 1].copy()
+    assert (rows.contiguous().numpy() == wanted).all()
+    target = numbers((ROWS, w + 3), dtype) * 0 + 7
+    target[:, 2 : w + 2].copy_(rows)
+    assert (target.numpy()[:, 2 : w + 2] == wanted).all()
+    assert (target.numpy()[:, :2] == 7).all() and (target.numpy()[:, w + 2 :] == 7).all()
+    assert (oploom.flip(rows, (1,)).numpy() == wanted[:, ::-1]).all()
+    assert (oploom.roll(rows, 1, 1).numpy() == np.roll(wanted, 1, 1)).all()
+    assert (rows.expand(3, ROWS, w).contiguous().numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("w", WIDTHS)
+def test_results(w, dtype):
+    whole, rows, column, row = parts(w, dtype)
+    x, c, r = rows.numpy().copy(), column.numpy(), row.numpy()
+    dense = rows.contiguous()
+    for result, wanted in [
+        (dense + column, x + c),
+        (rows + column, x + c),
+        (column - rows, c - x),
+        (rows + row, x + r),
+        (rows + rows, x + x),
+        (rows + dense, x + x),
+        (rows * 3, x * 3),
+        (oploom.where(rows == column, rows, row), np.where(x == c, x, r)),
+        (oploom.addcmul(rows, dense, column), x + x * c),
+    ]:
+        assert (result.numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("w", WIDTHS)
+def test_results_with_gaps(w, dtype):
+    """In place and into a given output; what lies between the rows stays as it is."""
+    for change in [
+        lambda x, c, r: x.add_(c),
+        lambda x, c, r: x.mul_(2),
+        lambda x, c, r: x.add_(r),
+        lambda x, c, r: x.sub_(x.contiguous() + c),
+        lambda x, c, r: oploom.mul(x, c, out=x),
+        lambda x, c, r: oploom.add(r, c, out=x),
+        lambda x, c, r: oploom.addcmul(x, x, c, out=x),
+    ]:
+        whole, rows, column, row = parts(w, dtype)
+        before, dense = whole.numpy().copy(), rows.contiguous()
+        wanted = change(dense, column, row).numpy()
+        change(rows, column, row)
+        after = whole.numpy()
+        assert (after[:, 1 : w + 1] == wanted).all()
+        assert (after[:, :1] == before[:, :1]).all()
+        assert (after[:, w + 1 :] == before[:, w + 1 :]).all()
