@@ -98,6 +98,41 @@ void cast_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
   }
 }
 
+// to[i] = from[-i], as many at a time as `bytes` hold; the last ones take some again. False if
+// there are fewer.
+template <int bytes, typename T>
+OPLOOM_ALWAYS_INLINE bool reverse_parts(T* to, const T* from, int64_t n) {
+  constexpr int64_t kPart = bytes / sizeof(T);
+  if constexpr (kPart <= 1) {
+    return false;
+  } else {
+    if (n < kPart) return false;
+    typedef T Part __attribute__((vector_size(bytes)));
+    const auto reverse = [&]<int... lane>(int64_t i, std::integer_sequence<int, lane...>) {
+      Part part;
+      std::memcpy(&part, from - i - (kPart - 1), bytes);
+      part = __builtin_shufflevector(part, part, (kPart - 1 - lane)...);
+      std::memcpy(to + i, &part, bytes);
+    };
+    constexpr auto lanes = std::make_integer_sequence<int, kPart>();
+    for (int64_t i = 0; i + kPart <= n; i += kPart) reverse(i, lanes);
+    reverse(n - kPart, lanes);
+    return true;
+  }
+}
+
+template <typename T>
+void reverse_row(T* to, const T* from, int64_t n) {
+  if constexpr (std::is_integral_v<T>) {
+    if (reverse_parts<32>(to, from, n) || reverse_parts<16>(to, from, n) ||
+        reverse_parts<8>(to, from, n)) {
+      return;
+    }
+  }
+#pragma GCC unroll 1
+  for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
+}
+
 void copy_row_kernel(char* to, const char* from, int64_t bytes) {
   typedef char Part __attribute__((vector_size(32)));
   constexpr int64_t kPart = sizeof(Part);
@@ -149,11 +184,7 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
     // Of strides that it knows the compiler makes vectors.
     T* to = reinterpret_cast<T*>(dst);
     const T* from = reinterpret_cast<const T*>(src);
-    if (src_stride == -int64_t{sizeof(T)}) {
-      OPLOOM_INDEPENDENT_ITERATIONS
-      for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
-      return;
-    }
+    if (src_stride == -int64_t{sizeof(T)}) return reverse_row(to, from, n);
     if (src_stride == 2 * int64_t{sizeof(T)}) {
       OPLOOM_INDEPENDENT_ITERATIONS
       for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
@@ -277,7 +308,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
                                    static_cast<size_t>(bytes), size1);
     }
     // Short rows are walked over across, as far as the first-level cache holds what they touch.
-    const bool across = size0 < kShort && size0 < size1;
+    const bool across = size0 < kShort && size0 < size1 && !(strides[1] == -to_size && bytes > 32);
     const int64_t block = across ? 1024 : 1;
     for (int64_t j = 0; j < size1; j += block) {
       char* target = data[0] + j * strides[2];
