@@ -19,6 +19,10 @@ namespace {
 
 constexpr int64_t kGrain = 8192;
 
+// Rows of n elements that are converted together, at least one. What ends between vectors holds up
+// what reads it at once.
+int64_t converted_together(int64_t n) { return std::max<int64_t>(1, 2048 / n); }
+
 template <typename T>
 const T* data_or_null(const TensorBase& t) {
   return t.defined() ? t.const_data_ptr<T>() : nullptr;
@@ -44,14 +48,38 @@ __attribute__((noinline)) void normalize(const T* x, T* y, int64_t n, T center, 
   }
 }
 
+// The mean of f(x) for n numbers x; f(filling) is to be 0.
 template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE T mean_of(int64_t n, const F& f) {
-  return sum_of<T>(n, f) / static_cast<T>(n);
+OPLOOM_ALWAYS_INLINE T mean_of(const T* row, int64_t n, T filling, const F& f) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  if (n < int64_t{32 / sizeof(T)}) {
+    T sum = 0;
+    for (int64_t j = 0; j < n; ++j) sum += f(row[j]);
+    return sum / static_cast<T>(n);
+  }
+  const V fill(filling);
+  V sums[] = {V(T(0)), V(T(0))};
+  int64_t j = 0;
+  for (; j + 2 * L::kSize <= n; j += 2 * L::kSize) {
+    for (int64_t k = 0; k < 2; ++k) sums[k] = sums[k] + f(L::load(row + j + k * L::kSize));
+  }
+  for_each_lanes<T>(n - j, [&](int64_t i, auto lanes) {
+    sums[0] = sums[0] + f(lanes.with(lanes.load(row + j + i), fill));
+  });
+  return L::first(across<Add, T>(sums[0] + sums[1])) / static_cast<T>(n);
 }
 
 template <typename T>
-OPLOOM_ALWAYS_INLINE auto squared_distance(const T* row, T center) {
-  return [=](int64_t j) { return (row[j] - center) * (row[j] - center); };
+OPLOOM_ALWAYS_INLINE T mean_of_row(const T* row, int64_t n) {
+  return mean_of<T>(row, n, T(0), [](auto x) { return x; });
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE T variance_of_row(const T* row, int64_t n, T mean) {
+  return mean_of<T>(row, n, mean, [mean](auto x) {
+    const auto distance = x - decltype(x)(mean);
+    return distance * distance;
+  });
 }
 
 // Whether a mean of n numbers, divided from their rounded sum, may be too far from the true one
@@ -66,8 +94,9 @@ OPLOOM_ALWAYS_INLINE bool is_rough(T mean, T variance, int64_t n) {
 // Mean and variance from a mean that is_rough().
 template <typename T>
 OPLOOM_NOINLINE std::pair<T, T> refined(const T* row, int64_t n, T rough) {
-  const T center = rough + mean_of<T>(n, [&](int64_t j) { return row[j] - rough; });
-  return {center, mean_of<T>(n, squared_distance(row, center))};
+  const T center =
+      rough + mean_of<T>(row, n, rough, [rough](auto x) { return x - decltype(x)(rough); });
+  return {center, variance_of_row(row, n, center)};
 }
 
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
@@ -83,39 +112,75 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
     auto* rstds = rstd.mutable_data_ptr<scalar_t>();
     at::parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
       constexpr bool kConverts = !std::is_same_v<T, scalar_t>;
+      const int64_t together = kConverts ? std::min(end - begin, converted_together(n)) : 1;
       const int64_t converted = kConverts ? n : 0;
-      std::unique_ptr<T[]> buffer(new T[3 * converted]);
+      std::unique_ptr<T[]> buffer(new T[2 * (together + 1) * converted]);
+      T* const results = buffer.get() + together * converted;
       const RowWriter<T> writer(kConverts ? 0 : m * n);
-      const T* weights = row_as(w, n, buffer.get() + converted);
-      const T* biases = row_as(b, n, buffer.get() + 2 * converted);
-      for (int64_t i = begin; i < end; ++i) {
-        const T* row = row_as(x + i * n, n, buffer.get());
+      const T* weights = row_as(w, n, results + together * converted);
+      const T* biases = row_as(b, n, results + (together + 1) * converted);
+      for (int64_t i = begin; i < end; i += together) {
+        const int64_t rows = std::min(together, end - i);
+        const T* row = row_as(x + i * n, rows * n, buffer.get());
         T* out;
         if constexpr (kConverts) {
-          out = buffer.get();
+          out = results;
         } else {
           out = y + i * n;
         }
-        T center = mean_of<T>(n, [&](int64_t j) { return row[j]; });
-        T variance = mean_of<T>(n, squared_distance(row, center));
-        if (is_rough(center, variance, n)) [[unlikely]]
-          std::tie(center, variance) = refined(row, n, center);
-        const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
-        means[i] = static_cast<scalar_t>(center);
-        rstds[i] = static_cast<scalar_t>(scale);
-        writer.write(out, n, [&](T* to, int64_t first, int64_t count) {
-          if (writer.streams()) fetch(row, n + first, count);
-          normalize(row + first, to, count, center, scale, w == nullptr ? nullptr : weights + first,
-                    b == nullptr ? nullptr : biases + first);
-        });
-        if constexpr (kConverts) convert_row(out, y + i * n, n);
+        for (int64_t r = 0; r < rows; ++r, row += n, out += n) {
+          T center = mean_of_row(row, n);
+          T variance = variance_of_row(row, n, center);
+          if (is_rough(center, variance, n)) [[unlikely]]
+            std::tie(center, variance) = refined(row, n, center);
+          const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
+          means[i + r] = static_cast<scalar_t>(center);
+          rstds[i + r] = static_cast<scalar_t>(scale);
+          writer.write(out, n, [&](T* to, int64_t first, int64_t count) {
+            if (writer.streams()) fetch(row, n + first, count);
+            normalize(row + first, to, count, center, scale,
+                      w == nullptr ? nullptr : weights + first,
+                      b == nullptr ? nullptr : biases + first);
+          });
+        }
+        if constexpr (kConverts) convert_row(results, y + i * n, rows * n);
       }
     });
   });
 }
 
 // With h = (x - mean) * rstd: the weight's gradient is the sum over rows of g * h, the bias's that
-// of g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)).
+// of g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)). Of one row; the
+// first two are added to dw and db, if there are such, and there is room for a whole vector at the
+// ends of w, dw and db. No dx where it is null.
+template <typename T>
+void backward_row(const T* grad, const T* row, int64_t n, T mean, T rstd, const T* w, T* dw, T* db,
+                  T* dx) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  const V center(mean), scale(rstd);
+  V sum(T(0)), dot(T(0));
+  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+    const V g = lanes.load(grad + j), h = (lanes.load(row + j) - center) * scale;
+    if (dw != nullptr) {
+      L::store(dw + j, L::load(dw + j) + g * h);
+      L::store(db + j, L::load(db + j) + g);
+    }
+    const V a = g * L::load(w + j);
+    sum = sum + a;
+    dot = dot + a * h;
+  });
+  if (dx == nullptr) return;
+  const V count(static_cast<T>(n));
+  sum = across<Add, T>(sum) / count;
+  dot = across<Add, T>(dot) / count;
+  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+    const V a = lanes.load(grad + j) * L::load(w + j);
+    const V h = (lanes.load(row + j) - center) * scale;
+    lanes.store(dx + j, scale * (a - sum - h * dot));
+  });
+}
+
 void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& grad_weight,
                                 const TensorBase& grad_bias, const TensorBase& grad_output,
                                 const TensorBase& input, const TensorBase& mean,
@@ -130,56 +195,41 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         const auto* rstds = rstd.const_data_ptr<scalar_t>();
         auto* dx = mutable_data_or_null<scalar_t>(grad_input);
         const bool columns = grad_weight.defined() || grad_bias.defined();
-        std::vector<T> w;
-        if (weight.defined()) {
-          w.resize(n);
-          const T* weights = row_as(weight.const_data_ptr<scalar_t>(), n, w.data());
-          if (weights != w.data()) std::copy_n(weights, n, w.data());
-        }
+        constexpr int64_t kSize = Lanes<T>::kSize;
+        const int64_t padded = (n + kSize - 1) / kSize * kSize;
+        std::vector<T> w(padded, T(1));
+        if (weight.defined()) convert_row(weight.const_data_ptr<scalar_t>(), w.data(), n);
         // The rows are cut into parts by their number alone, so that sums over rows do not depend
         // on the number of threads.
         const int64_t step = std::max<int64_t>((m + 31) / 32, std::max<int64_t>(1, kGrain / n));
         const int64_t parts = (m + step - 1) / step;
-        std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * n) : 0);
+        std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * padded) : 0);
         at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
-          std::unique_ptr<T[]> buffer(new T[3 * n]);
+          constexpr bool kConverts = !std::is_same_v<T, scalar_t>;
+          const int64_t together = kConverts ? converted_together(n) : 1;
+          std::unique_ptr<T[]> buffer(new T[kConverts ? 3 * together * n : 0]);
           for (int64_t part = begin; part < end; ++part) {
-            T* dw = columns ? sums.data() + 2 * part * n : nullptr;
-            T* db = columns ? dw + n : nullptr;
-            for (int64_t i = part * step; i < std::min(m, (part + 1) * step); ++i) {
-              const T* grad = row_as(g + i * n, n, buffer.get());
-              const T* row = row_as(x + i * n, n, buffer.get() + n);
-              const T center = static_cast<T>(means[i]);
-              const T scale = static_cast<T>(rstds[i]);
-              if (columns) {
-                for (int64_t j = 0; j < n; ++j) {
-                  dw[j] += grad[j] * ((row[j] - center) * scale);
-                  db[j] += grad[j];
-                }
-              }
-              if (dx == nullptr) continue;
-              T* out;
-              if constexpr (std::is_same_v<T, scalar_t>) {
-                out = dx + i * n;
+            T* dw = columns ? sums.data() + 2 * part * padded : nullptr;
+            T* db = columns ? dw + padded : nullptr;
+            const int64_t last = std::min(m, (part + 1) * step);
+            for (int64_t i = part * step; i < last; i += together) {
+              const int64_t rows = std::min(together, last - i);
+              const T* grad = row_as(g + i * n, rows * n, buffer.get());
+              const T* row = row_as(x + i * n, rows * n, buffer.get() + together * n);
+              T* out = nullptr;
+              if constexpr (kConverts) {
+                if (dx != nullptr) out = buffer.get() + 2 * together * n;
               } else {
-                out = buffer.get() + 2 * n;
+                if (dx != nullptr) out = dx + i * n;
               }
-              auto backward = [&](const auto& a) {
-                const T sum = sum_of<T>(n, [&](int64_t j) { return a(j); }) / static_cast<T>(n);
-                const T dot =
-                    sum_of<T>(n, [&](int64_t j) { return a(j) * ((row[j] - center) * scale); }) /
-                    static_cast<T>(n);
-                for (int64_t j = 0; j < n; ++j) {
-                  out[j] = scale * (a(j) - sum - (row[j] - center) * scale * dot);
-                }
-              };
-              if (w.empty()) {
-                backward([&](int64_t j) { return grad[j]; });
-              } else {
-                const T* weights = w.data();
-                backward([&](int64_t j) { return grad[j] * weights[j]; });
+              for (int64_t r = 0; r < rows; ++r) {
+                backward_row(grad + r * n, row + r * n, n, static_cast<T>(means[i + r]),
+                             static_cast<T>(rstds[i + r]), w.data(), dw, db,
+                             out == nullptr ? nullptr : out + r * n);
               }
-              if constexpr (!std::is_same_v<T, scalar_t>) convert_row(out, dx + i * n, n);
+              if constexpr (kConverts) {
+                if (dx != nullptr) convert_row(out, dx + i * n, rows * n);
+              }
             }
           }
         });
@@ -187,11 +237,11 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         auto* dw = mutable_data_or_null<scalar_t>(grad_weight);
         auto* db = mutable_data_or_null<scalar_t>(grad_bias);
         for (int64_t part = 1; part < parts; ++part) {
-          for (int64_t j = 0; j < 2 * n; ++j) sums[j] += sums[2 * part * n + j];
+          for (int64_t j = 0; j < 2 * padded; ++j) sums[j] += sums[2 * part * padded + j];
         }
         for (int64_t j = 0; j < n; ++j) {
           if (dw != nullptr) dw[j] = static_cast<scalar_t>(sums[j]);
-          if (db != nullptr) db[j] = static_cast<scalar_t>(sums[n + j]);
+          if (db != nullptr) db[j] = static_cast<scalar_t>(sums[padded + j]);
         }
       });
 }

@@ -353,6 +353,33 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   });
 }
 
+// Sum of f(i) over the blocks of `width` numbers from i on that end before n; moves i behind them.
+template <int64_t width, typename T, typename F>
+OPLOOM_ALWAYS_INLINE T sum_blocks(int64_t& i, int64_t n, const F& f) {
+  T acc[width] = {};
+  for (; i + width <= n; i += width) {
+#pragma GCC unroll 1
+    for (int64_t j = 0; j < width; ++j) acc[j] += f(i + j);
+  }
+  for (int64_t half = width / 2; half > 0; half /= 2) {
+    for (int64_t j = 0; j < half; ++j) acc[j] += acc[j + half];
+  }
+  return acc[0];
+}
+
+// Sum of f(i) for i in [0, n), in an order that does not depend on the instruction set.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
+  constexpr int64_t kWide = 128 / sizeof(T);
+  constexpr int64_t kNarrow = kWide / 4;
+  int64_t i = 0;
+  T sum = 0;
+  if (n >= kWide) sum = sum_blocks<kWide, T>(i, n, f);
+  if (n - i >= kNarrow) sum += sum_blocks<kNarrow, T>(i, n, f);
+  for (; i < n; ++i) sum += f(i);
+  return sum;
+}
+
 template <bool log, typename T>
 void softmax_backward_row(const T* grad, const T* y, T* out, int64_t n) {
   const T sum = sum_of<T>(n, [&](int64_t i) { return log ? grad[i] : grad[i] * y[i]; });
