@@ -66,8 +66,9 @@ constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kNarrow = 2;
 // Where elements or rows are copied again and again.
 constexpr int64_t kShortRepeatedBytes = 2048;
-// Where two inputs would be copied together that are dense rows with gaps behind them, a loop for
-// each row is faster from this length on, but not for elements that are converted in registers.
+// Where an output or two inputs would be copied together that are dense rows with gaps behind them,
+// a loop for each row is faster from this length on, but not for elements that are converted in
+// registers.
 constexpr int64_t kApartRowBytes = 192, kFewestApartBytes = 4;
 // Fewer transposed rows than this are gathered one by one.
 constexpr int64_t kFewRows = 8;
@@ -389,7 +390,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
     const bool follows = row_is_dense && outer[k] == size0 * sizes[k];
-    // Outputs count for more: they are written twice.
+    // An output counts as two.
     if (row_is_dense && !follows && outer[k] != 0 && sizes[k] >= kFewestApartBytes) {
       apart += k < outputs ? 2 : 1;
     }

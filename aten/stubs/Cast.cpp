@@ -26,19 +26,15 @@ RepeatLoop get_repeat_loop() { return native::repeat_stub.get(DeviceType::CPU); 
 
 namespace {
 
-// The first bytes and the last ones, as many as a Part has; they may overlap.
-template <typename Part>
+// The first bytes and the last ones, as many as a T has; they may overlap.
+template <typename T>
 OPLOOM_ALWAYS_INLINE void copy_ends(char* to, const char* from, size_t bytes) {
-  Part first, last;
-  std::memcpy(&first, from, sizeof(Part));
-  std::memcpy(&last, from + bytes - sizeof(Part), sizeof(Part));
-  std::memcpy(to, &first, sizeof(Part));
-  std::memcpy(to + bytes - sizeof(Part), &last, sizeof(Part));
+  T first, last;
+  std::memcpy(&first, from, sizeof(T));
+  std::memcpy(&last, from + bytes - sizeof(T), sizeof(T));
+  std::memcpy(to, &first, sizeof(T));
+  std::memcpy(to + bytes - sizeof(T), &last, sizeof(T));
 }
-
-}  // namespace
-
-namespace {
 
 typedef char Part __attribute__((vector_size(16)));
 struct Pair {
