@@ -4,6 +4,7 @@
 #include <aten/core/OpaqueType.h>
 #include <aten/stubs/Copy.h>
 
+#include <algorithm>
 #include <type_traits>
 
 namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
@@ -32,5 +33,10 @@ const To* row_as(const From* row, int64_t n, To* buffer) {
     return buffer;
   }
 }
+
+// Rows of n elements that are converted together, at least one: a first-level cache holds two or
+// three copies of them. Each for itself would be computed at once, and what has been stored by a
+// mask, as the end of a row, holds up loads of what lies beside it until it is in the cache.
+inline int64_t converted_together(int64_t n) { return std::max<int64_t>(1, 2048 / n); }
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

@@ -441,9 +441,29 @@ OPLOOM_ALWAYS_INLINE auto reduce_blocks(const In* p, int64_t& i, int64_t n, cons
   return total;
 }
 
-// F over the first, third and so on of n >= 2 elements, and over the others, of what `map` makes of
-// them as T: side by side, as many at last as fill 64 bytes, then of halves until the two are left.
-// Fewer than fill 32 bytes one after the other. The two are the first of what is returned.
+// Elements from which on vectors are worth it: they fill 64 bytes, or 32 of floats, beside which
+// others that change nothing are put.
+template <typename T>
+inline constexpr int64_t kFew = kWide<T> / (std::is_floating_point_v<T> ? 8 : 4);
+
+// F over the first, third and so on of 2 <= n < kFew elements, and over the others, of what `map`
+// makes of them as T: one after the other. In registers: a vector could not be loaded before what
+// is stored of it by elements is in the cache.
+template <typename F, typename T, typename In, typename Map = Identity>
+OPLOOM_NOINLINE std::array<T, 2> reduce_few(const In* p, int64_t n, const Map& map = {}) {
+  T even = map(static_cast<T>(p[0])), odd = map(static_cast<T>(p[1]));
+  for (int64_t i = 2; i < n; ++i) {
+    asm("");  // too few for a loop over vectors
+    const T next = F::apply(even, map(static_cast<T>(p[i])));
+    even = odd;
+    odd = next;
+  }
+  if (n % 2 != 0) std::swap(even, odd);
+  return {even, odd};
+}
+
+// The same of n >= kFew: side by side, as many at last as fill 64 bytes, then of halves until the
+// two are left, which are the first of what is returned.
 template <typename F, typename T, typename In, typename Map = Identity>
 auto reduce_pairs(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
   using L = Lanes<T>;
@@ -460,16 +480,8 @@ auto reduce_pairs(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
     OPLOOM_UNROLL_VECS
     for (int64_t k = 0; k < kVecs; ++k) acc[k] = map(L::load(p + k * L::kSize));
     i = kNarrow;
-  } else if (std::is_floating_point_v<T> && n >= kNarrow / 2) {
-    std::fill_n(acc, kVecs, V(F::template neutral<T>()));
   } else {
-    T pair[L::kVec ? L::kSize : 2];
-    for (int64_t k = 0; k < 2; ++k) pair[k] = map(static_cast<T>(p[k]));
-    for (i = 2; i < n; ++i) {
-      asm("");  // too few for a loop over vectors
-      pair[i % 2] = F::apply(pair[i % 2], map(static_cast<T>(p[i])));
-    }
-    return std::bit_cast<Pair>(pair);
+    std::fill_n(acc, kVecs, V(F::template neutral<T>()));
   }
   for (; i + kNarrow <= n; i += kNarrow) {
     OPLOOM_UNROLL_VECS
@@ -495,6 +507,10 @@ auto reduce_pairs(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
 template <typename F, typename T, typename In, typename Map = Identity>
 OPLOOM_ALWAYS_INLINE T reduce_chunk(const In* p, int64_t n, Ahead ahead, const Map& map = {}) {
   if (n == 1) return map(static_cast<T>(p[0]));
+  if (n < kFew<T>) {
+    const auto [even, odd] = reduce_few<F, T>(p, n, map);
+    return F::apply(even, odd);
+  }
   const auto pair = reduce_pairs<F, T>(p, n, ahead, map);
   return F::apply(pair[0], pair[1]);
 }

@@ -33,8 +33,12 @@ struct SimpleOp {
       std::is_same_v<F, Add> && std::is_same_v<Map, Identity> && std::is_integral_v<T>;
   static T chunk(const In* p, int64_t n, Ahead ahead) {
     if constexpr (kInParts) {
-      const auto pair =
-          reduce_pairs<F, Part>(reinterpret_cast<const PartIn*>(p), n * kParts, ahead);
+      const auto* parts = reinterpret_cast<const PartIn*>(p);
+      if (n * kParts < kFew<Part>) {
+        const auto [real, imag] = reduce_few<F, Part>(parts, n * kParts);
+        return {real, imag};
+      }
+      const auto pair = reduce_pairs<F, Part>(parts, n * kParts, ahead);
       return {pair[0], pair[1]};
     } else if constexpr (kIsWhole) {
       return sum_integers<T>(p, n, ahead);

@@ -380,41 +380,48 @@ OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
   return sum;
 }
 
-template <bool log, typename T>
-void softmax_backward_row(const T* grad, const T* y, T* out, int64_t n) {
-  const T sum = sum_of<T>(n, [&](int64_t i) { return log ? grad[i] : grad[i] * y[i]; });
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = log ? grad[i] - branchless_exp(y[i]) * sum : y[i] * (grad[i] - sum);
+// Calls write(j, lanes, results) for the gradient of a row of n elements.
+template <bool log, typename T, typename Write>
+OPLOOM_ALWAYS_INLINE void softmax_backward_row(const T* grad, const T* y, int64_t n,
+                                               const Write& write) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  V sum(T(0));
+  if (n > kShort<T>) {
+    sum = V(sum_of<T>(n, [&](int64_t i) { return log ? grad[i] : grad[i] * y[i]; }));
+  } else {
+    for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+      const V g = lanes.load(grad + j);
+      sum = sum + (log ? g : g * lanes.load(y + j));
+    });
+    sum = across<Add, T>(sum);
   }
+  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+    const V g = lanes.load(grad + j), value = lanes.load(y + j);
+    write(j, lanes, log ? g - vec::exp_of(value) * sum : value * (g - sum));
+  });
 }
 
 template <bool log, typename T>
 void softmax_backward_rows(const T* grad, const T* y, T* out, int64_t n, int64_t rows) {
+  using L = Lanes<T>;
   if (n > kShort<T>) {
     for (int64_t i = 0; i < rows * n; i += n) {
-      softmax_backward_row<log>(grad + i, y + i, out + i, n);
+      softmax_backward_row<log>(grad + i, y + i, n, [&](int64_t j, auto lanes, auto value) {
+        lanes.store(out + i + j, value);
+      });
     }
     return;
   }
-  using L = Lanes<T>;
-  using V = typename L::V;
   constexpr int64_t kTogether = KeptRows<T>::kMost;
   KeptRows<T> kept;
   for (; rows > 0; rows -= kTogether, out += kTogether * n) {
     const int64_t count = std::min(kTogether, rows);
     for (int64_t i = 0; i < count; ++i, grad += n, y += n) {
-      V sum(T(0));
-      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-        const V g = lanes.load(grad + j);
-        sum = sum + (log ? g : g * lanes.load(y + j));
-      });
-      sum = across<Add, T>(sum);
-      for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-        const V g = lanes.load(grad + j), value = lanes.load(y + j);
-        L::store(kept.values[i] + j, log ? g - vec::exp_of(value) * sum : value * (g - sum));
-      });
+      softmax_backward_row<log>(
+          grad, y, n, [&](int64_t j, auto, auto value) { L::store(kept.values[i] + j, value); });
     }
-    kept.store(out, n, count, [](int64_t, V value) { return value; });
+    kept.store(out, n, count, [](int64_t, auto value) { return value; });
   }
 }
 
@@ -504,12 +511,10 @@ void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, i
 }
 
 // Calls rows(first element, number of rows, buffer) for rows of n elements on several threads: as
-// many at a time as the first-level cache holds, or one. The buffer has room for them twice.
+// many at a time as are converted together. The buffer has room for them twice.
 template <typename F>
 void for_each_rows(const Blocks& b, const F& rows) {
-  constexpr int64_t kElements = 2048;
-  const int64_t n = b.length;
-  const int64_t most = std::max<int64_t>(1, kElements / n);
+  const int64_t n = b.length, most = converted_together(n);
   at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
     const std::unique_ptr<float[]> buffer(new float[2 * n * std::min(most, end - begin)]);
     for (int64_t i = begin; i < end; i += most) {
