@@ -27,16 +27,20 @@ void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
     using opmath_t = c10::opmath_type<scalar_t>;
     const auto constant = [](double value) { return static_cast<opmath_t>(value); };
     if (tanh_approximation) {
-      // beta = sqrt(2 / pi), kappa as in the forward function
+      // s + x s (1 - s) w', where s is the share 1 / (1 + exp(-w)); beyond `end` it is 0 or 1.
+      constexpr opmath_t end = c10::special::kGeluTanhEnd<opmath_t>;
       cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
         using V = decltype(x);
-        const V beta(constant(0.79788456080286535588));
-        const V kappa(constant(0.044715));
-        const V one(constant(1));
-        const V half(constant(0.5));
-        const V t = (beta * (x + kappa * x * x * x)).tanh();
-        const V inner = beta * (one + V(constant(3)) * kappa * x * x);
-        return grad * (half * (one + t) + half * x * (one - t * t) * inner);
+        const V one(constant(1)), zero(constant(0));
+        const V linear(constant(1.5957691216057308)), cubic(constant(0.07135481627260025));
+        const V inside = clamp(x, V(-end), V(end));
+        const V z = inside * inside;
+        const V w = inside * fmadd(cubic, z, linear);
+        const V power = w.abs().neg().exp();
+        const V larger = one / (one + power);
+        const V smaller = power * larger;
+        const V slope = fmadd(V(constant(3)) * cubic, z, linear);
+        return grad * fmadd(inside * slope, smaller * larger, blendv(larger, smaller, w < zero));
       });
     } else {
       // Phi(x) + x phi(x)

@@ -61,7 +61,7 @@ using std::trunc;
 inline double relu(double x) { return x < 0 ? 0 : x; }
 inline double round(double x) { return std::nearbyint(x); }  // halves to even, as tensors do
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
-inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline double sigmoid(double x) { return special::sigmoid_product(1., x); }
 inline double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
 // nan where either is.

@@ -19,6 +19,40 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kSqrtPi = 1.7724538509055160273;
 
+// a / (1 + exp(-x - rest)), `rest` being what x has lost, for float or double. Where the power,
+// which is the sum then, may be too large for a number, it has two factors.
+template <typename T>
+OPLOOM_HOST_DEVICE T sigmoid_product(T a, T x, T rest = 0) {
+  if (x < (sizeof(T) == sizeof(float) ? -87 : -708)) {
+    const T root = std::exp(x / 2);
+    return (a + a * rest) * root * root;
+  }
+  const T power = std::exp(-x);
+  return a / (1 + (power - power * rest));
+}
+
+// Beyond these, the share of gelu_tanh() is 0 or 1 in float or double.
+template <typename T>
+inline constexpr T kGeluTanhEnd = T(sizeof(T) == sizeof(float) ? 10.8 : 21.9);
+
+// x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3), gelu with tanh for the share of the
+// normal distribution: D. Hendrycks and K. Gimpel, "Gaussian error linear units" (2016). w is kept
+// in two numbers, since its error counts as much as it is large. nan at -inf, as -inf * 0 is.
+OPLOOM_HOST_DEVICE inline double gelu_tanh(double x) {
+  constexpr double kLinear = 1.5957691216057308, kLinearRest = -9.96930880911092e-17;
+  constexpr double kCubic = 0.07135481627260025, kCubicRest = -6.175149918155315e-19;
+  constexpr double kEnd = kGeluTanhEnd<double>;
+  const double s = x < -kEnd ? -kEnd : x > kEnd ? kEnd : x;
+  const double z = s * s;
+  const double product = z * kCubic;
+  const double p = product + kLinear;
+  const double part = p - product;
+  const double p_rest = ((product - (p - part)) + (kLinear - part)) + std::fma(s, s, -z) * kCubic +
+                        std::fma(z, kCubic, -product) + (z * kCubicRest + kLinearRest);
+  const double w = s * p;
+  return sigmoid_product(x < s ? s + 0 * x : x, w, std::fma(s, p_rest, std::fma(s, p, -w)));
+}
+
 // For x > 0; nan for nan.
 OPLOOM_HOST_DEVICE inline double digamma_of_positive(double x) {
   double shift = 0;

@@ -87,23 +87,20 @@ OPLOOM_ALWAYS_INLINE typename V::Mask truth(bool value) {
 
 // ---- Composed of the above ----
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
-  const Vec<T> one(T(1));
-  return one / (one + x.neg().exp());
-}
 // a * sigmoid(x)
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a, const Vec<T>& x) {
-  return a / (Vec<T>(T(1)) + x.neg().exp());
+  if constexpr (c10::is_complex_v<T>) {
+    return a / (Vec<T>(T(1)) + x.neg().exp());
+  } else {
+    return map2(a, x, [](T factor, T value) {
+      return static_cast<T>(c10::special::sigmoid_product<double>(factor, value));
+    });
+  }
 }
-
-// gelu with tanh for the share of the normal distribution.
 template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> gelu_tanh(const Vec<T>& x) {
-  const Vec<T> beta(T(0.79788456080286535588));  // sqrt(2 / pi)
-  const Vec<T> inner = beta * (x + Vec<T>(T(0.044715)) * x * x * x);
-  return Vec<T>(T(0.5)) * x * (Vec<T>(T(1)) + inner.tanh());
+OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
+  return sigmoid_product(Vec<T>(T(1)), x);
 }
 
 template <typename T>
@@ -159,6 +156,7 @@ Vec<T> map_two(const Vec<T>& a, const Vec<T>& b, F f) {
 OPLOOM_SPECIAL(digamma)
 OPLOOM_SPECIAL(erfcx)
 OPLOOM_SPECIAL(erfinv)
+OPLOOM_SPECIAL(gelu_tanh)
 OPLOOM_SPECIAL(i0)
 OPLOOM_SPECIAL(i0e)
 OPLOOM_SPECIAL(i1)

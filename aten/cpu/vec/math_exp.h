@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/cpu/vec/math_base.h>
+#include <c10/util/special_functions.h>
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
@@ -401,10 +402,11 @@ OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::tanh() const {
          (*this & D(-0.));
 }
 
-// a / (1 + exp(-w - rest)), `rest` being what w has lost, with exp(-w - rest) = p (1 + u). Since u
-// is below 0, 1 + p u is at most 1 and loses less than the sum. From kNearestShare on, the
-// quotients are normal numbers.
-inline constexpr float kNearestShare = -87;
+// a / (1 + exp(-w - rest)), `rest` being what w has lost, from kNearestShare on, where shares are
+// normal numbers. In float exp(-w - rest) = p (1 + u): since u is below 0, 1 + p u is at most 1 and
+// loses less than the sum.
+template <typename T>
+inline constexpr T kNearestShare = T(std::is_same_v<T, float> ? -87 : -708);
 
 OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_near(Vec<float> a, Vec<float> w, Vec<float> rest) {
   using V = Vec<float>;
@@ -417,68 +419,98 @@ OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_near(Vec<float> a, Vec<float> w,
   const V p = power_of_eighths(rounded);
   return a / (p + fmadd(p, u, V(1.f)));
 }
+OPLOOM_ALWAYS_INLINE Vec<double> sigmoid_product_near(Vec<double> a, Vec<double> w,
+                                                      Vec<double> rest) {
+  using D = Vec<double>;
+  D n, rounded;
+  const D hi = exp_reduced(at_most(w, D(40.)).neg(), n, rounded);
+  const D r = fmadd(n, D(kReducedRest<double>), hi) - rest;
+  return a / (D(1.) + scale_by_power(exp_near_zero(r), n, rounded));
+}
 
-// Below, 1 + exp(-w) is exp(-w) as a float. Quotients there would be subnormal numbers, for which a
-// division takes ten times as long. Below kLowestShare the share, less than 2^-250, is taken to be
-// 0.
-inline constexpr float kLowestShare = -174;
+// Below, 1 + exp(-w) is exp(-w). Quotients there would be subnormal numbers, for which a division
+// takes ten times as long. Below kLowestShare the share, less than 2^-250 or 2^-2000, is taken to
+// be 0.
+template <typename T>
+inline constexpr T kLowestShare = T(std::is_same_v<T, float> ? -174 : -1390);
 
-OPLOOM_NOINLINE inline Vec<float> sigmoid_product_of_any(Vec<float> a, Vec<float> w,
-                                                         Vec<float> rest) {
-  using V = Vec<float>;
-  const V nearest(kNearestShare), lowest(kLowestShare), zero(0.f);
+template <typename T>
+OPLOOM_NOINLINE Vec<T> sigmoid_product_of_any(Vec<T> a, Vec<T> w, Vec<T> rest) {
+  using V = Vec<T>;
+  const V nearest(kNearestShare<T>), lowest(kLowestShare<T>), zero(T(0));
   const V factor = blendv(a, a * zero, w < lowest);
   // Where nothing is left, sums have lost the sign.
   const V far =
-      exp_times(factor, zero, at_least(at_most(w, nearest), lowest), rest) | (a & V(-0.f));
+      exp_times(factor, zero, at_least(at_most(w, nearest), lowest), rest) | (a & V(T(-0.0)));
   return blendv(far, sigmoid_product_near(a, at_least(w, nearest), rest), w >= nearest);
 }
 
-template <typename U>
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product_of(U& usual, Vec<float> a, Vec<float> w,
-                                                   Vec<float> rest) {
-  if (!usual.are(w >= Vec<float>(kNearestShare))) [[unlikely]]
+template <typename U, typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product_of(U& usual, Vec<T> a, Vec<T> w, Vec<T> rest) {
+  if (!usual.are(w >= Vec<T>(kNearestShare<T>))) [[unlikely]]
     return sigmoid_product_of_any(a, w, rest);
   return sigmoid_product_near(a, w, rest);
 }
 
 // a * sigmoid(x)
-template <typename U>
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(U& usual, const Vec<float>& a,
-                                                const Vec<float>& x) {
-  return sigmoid_product_of(usual, a, x, Vec<float>(-0.f));
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(U& usual,
+                                                                                 const Vec<T>& a,
+                                                                                 const Vec<T>& x) {
+  return sigmoid_product_of(usual, a, x, Vec<T>(T(-0.0)));
 }
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(const Vec<float>& a, const Vec<float>& x) {
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a,
+                                                                                 const Vec<T>& x) {
   return sigmoid_product(kAny, a, x);
 }
-template <typename U>
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(U& usual, const Vec<float>& x) {
-  return sigmoid_product(usual, Vec<float>(1.f), x);
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(U& usual,
+                                                                         const Vec<T>& x) {
+  return sigmoid_product(usual, Vec<T>(T(1)), x);
 }
-OPLOOM_ALWAYS_INLINE Vec<float> sigmoid(const Vec<float>& x) { return sigmoid(kAny, x); }
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
+  return sigmoid(kAny, x);
+}
 
-// x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3): gelu's other form, 0.5 x (1 +
-// tanh(w/2)). nan at -inf, as -inf * 0 is. w has two numbers, since its error counts as much as it
-// is large.
-template <typename U>
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(U& usual, const Vec<float>& x) {
-  using V = Vec<float>;
-  const V zero(0.f), linear(1.59576917f), cubic(0.0713548139f);
-  const V above = at_least(x, V(-10.8f));  // below, the result is 0
-  const V s = at_most(above, V(10.8f));
-  const V z = s * s;
-  const V z_rest = fmadd(s, s, z.neg());
+// w = sqrt(8/pi) (x + 0.044715 x^3) of gelu's other form, 0.5 x (1 + tanh(w/2)) = x / (1 +
+// exp(-w)), in two numbers, since its error counts as much as it is large; x is within
+// kGeluTanhEnd.
+template <typename T>
+OPLOOM_ALWAYS_INLINE std::array<Vec<T>, 2> gelu_tanh_argument(Vec<T> x) {
+  using V = Vec<T>;
+  constexpr bool kSingle = std::is_same_v<T, float>;
+  const V linear(T(1.5957691216057308)), cubic(T(0.07135481627260025));
+  // What the two lack.
+  const V linear_rest(kSingle ? T(-4.53406803e-08) : T(-9.96930880911092e-17));
+  const V cubic_rest(kSingle ? T(2.39883236e-09) : T(-6.175149918155315e-19));
+  const V z = x * x;
+  const V z_rest = fmadd(x, x, z.neg());
   const V product = z * cubic;
   const V p = product + linear;
   const V part = p - product;
   const V p_rest = ((product - (p - part)) + (linear - part)) +
                    fmadd(z_rest, cubic, fmadd(z, cubic, product.neg())) +
-                   fmadd(z, V(2.39883236e-09f), V(-4.53406803e-08f));
-  const V w = s * p;
-  const V w_rest = fmadd(s, p_rest, fmadd(s, p, w.neg()));
-  return sigmoid_product_of(usual, fmadd(at_most(x, zero), zero, above), w, w_rest);
+                   fmadd(z, cubic_rest, linear_rest);
+  const V w = x * p;
+  return {w, fmadd(x, p_rest, fmadd(x, p, w.neg()))};
 }
-OPLOOM_ALWAYS_INLINE Vec<float> gelu_tanh(const Vec<float>& x) { return gelu_tanh(kAny, x); }
+
+// nan at -inf, as -inf * 0 is.
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> gelu_tanh(U& usual,
+                                                                           const Vec<T>& x) {
+  using V = Vec<T>;
+  const V zero(T(0)), end(c10::special::kGeluTanhEnd<T>);
+  const V above = at_least(x, end.neg());  // below, the result is 0
+  const auto [w, rest] = gelu_tanh_argument(at_most(above, end));
+  return sigmoid_product_of(usual, fmadd(at_most(x, zero), zero, above), w, rest);
+}
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> gelu_tanh(const Vec<T>& x) {
+  return gelu_tanh(kAny, x);
+}
 
 #endif
 

@@ -316,7 +316,10 @@ class Vec<double> {
   Vec log1p() const;
   Vec log2() const;
   OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind4_u10(lanes_); }
-  OPLOOM_ALWAYS_INLINE Vec tan() const { return Sleef_tand4_u10(lanes_); }
+  // SLEEF's is 0 of the smallest subnormal number.
+  OPLOOM_ALWAYS_INLINE Vec tan() const {
+    return blendv(Vec(Sleef_tand4_u10(lanes_)), *this, abs() < Vec(1e-300));
+  }
   Vec tanh() const;
   friend Vec atan2(Vec a, Vec b);  // in math.h
   OPLOOM_ALWAYS_INLINE friend Vec sleef_atan2(Vec a, Vec b) { return Sleef_atan2d4_u10(a, b); }

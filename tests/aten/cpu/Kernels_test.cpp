@@ -8,7 +8,11 @@
 #include <generated/ops/addcmul.h>
 #include <generated/ops/allclose.h>
 #include <generated/ops/arange.h>
+#include <generated/ops/asin.h>
+#include <generated/ops/asinh.h>
+#include <generated/ops/atan.h>
 #include <generated/ops/atan2.h>
+#include <generated/ops/atanh.h>
 #include <generated/ops/ceil.h>
 #include <generated/ops/clamp.h>
 #include <generated/ops/clone.h>
@@ -59,6 +63,7 @@
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
+#include <generated/ops/sinh.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/sqrt.h>
 #include <generated/ops/square.h>
@@ -521,6 +526,19 @@ TEST(UnaryKernels, SiluKeepsTheSignOfZero) {
     for (int64_t i = 0; i < y.numel(); ++i) {
       EXPECT_EQ(y.data_ptr<double>()[i], 0) << dtype;
       EXPECT_TRUE(std::signbit(y.data_ptr<double>()[i])) << dtype;
+    }
+  }
+}
+
+TEST(UnaryKernels, OddFunctionsKeepTheSmallestNumber) {
+  const double smallest = std::numeric_limits<double>::denorm_min();
+  const Tensor x = at::tensor({smallest, -smallest, -0.0, 1.0}, kDouble);
+  for (const auto function : {at::sin, at::tan, at::asin, at::atan, at::sinh, at::tanh, at::asinh,
+                              at::atanh, at::expm1, at::log1p, at::erf}) {
+    const Tensor y = function(x);
+    for (int64_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(y.data_ptr<double>()[i], x.data_ptr<double>()[i]);
+      EXPECT_EQ(std::signbit(y.data_ptr<double>()[i]), i > 0);
     }
   }
 }
