@@ -6,7 +6,7 @@
 // then need a stack whose size nobody knows.
 #pragma once
 
-#include <c10/util/HostDevice.h>
+#include <c10/util/bessel.h>
 
 #include <cmath>
 #include <cstdint>
@@ -224,58 +224,6 @@ OPLOOM_HOST_DEVICE inline double ndtri(double p) {
   if (p == 1) return kInf;
   if (p > 0.75) return -ndtri_of_tail(1 - p);
   return p > 0.25 ? std::numbers::sqrt2 * erfinv(2 * p - 1) : ndtri_of_tail(p);
-}
-
-// The sum of DLMF 10.25.2 for order 0 or 1, without the factor (x / 2)^order.
-OPLOOM_HOST_DEVICE inline double bessel_series(int order, double x) {
-  const double z = 0.25 * x * x;
-  double term = 1, sum = 1;
-  for (int k = 1; term > 1e-17 * sum; ++k) {
-    term *= z / (static_cast<double>(k) * (k + order));
-    sum += term;
-  }
-  return sum;
-}
-
-// DLMF 10.40.1: exp(-x) I(x) for large x.
-OPLOOM_HOST_DEVICE inline double bessel_asymptotic(int order, double x) {
-  double term = 1, sum = 1;
-  for (int k = 1; k < 40 && std::abs(term) > 1e-17; ++k) {
-    const double odd = 2 * k - 1;
-    term *= (odd * odd - 4 * order) / (8 * x * k);
-    sum += term;
-  }
-  return sum / (std::sqrt(2 * std::numbers::pi) * std::sqrt(x));
-}
-
-// The modified Bessel function of the first kind of order 0, and exp(-|x|) times it.
-OPLOOM_HOST_DEVICE inline double i0e(double x) {
-  x = std::abs(x);
-  if (std::isinf(x)) return 0;
-  return x < 30 ? bessel_series(0, x) * std::exp(-x) : bessel_asymptotic(0, x);
-}
-OPLOOM_HOST_DEVICE inline double i0(double x) {
-  x = std::abs(x);
-  if (x < 30) return bessel_series(0, x);
-  if (std::isinf(x)) return x;
-  // In two factors, since exp(x) alone may be too large.
-  const double half = std::exp(0.5 * x);
-  return half * bessel_asymptotic(0, x) * half;
-}
-
-// The same of order 1.
-OPLOOM_HOST_DEVICE inline double i1e(double x) {
-  const double magnitude = std::abs(x);
-  if (std::isinf(x)) return std::copysign(0., x);
-  return magnitude < 30 ? 0.5 * x * bessel_series(1, x) * std::exp(-magnitude)
-                        : std::copysign(bessel_asymptotic(1, magnitude), x);
-}
-OPLOOM_HOST_DEVICE inline double i1(double x) {
-  const double magnitude = std::abs(x);
-  if (magnitude < 30) return 0.5 * x * bessel_series(1, x);
-  if (std::isinf(x)) return x;
-  const double half = std::exp(0.5 * magnitude);
-  return std::copysign(half * bessel_asymptotic(1, magnitude) * half, x);
 }
 
 }  // namespace c10::special

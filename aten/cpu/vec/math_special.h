@@ -1,5 +1,5 @@
 // Functions of float that are computed in double where they need it, and rounded once: errors are
-// little more than 0.5 ULP. And erfinv of double.
+// little more than 0.5 ULP. And erfinv and Bessel functions of double.
 #pragma once
 
 #include <aten/cpu/vec/math_gamma.h>
@@ -234,6 +234,31 @@ OPLOOM_ALWAYS_INLINE Vec<double> scaled_bessel(Vec<double> x) {
   }
   return blendv(far / x.sqrt(), near, x <= D(8.));
 }
+
+// See Note [Bessel curves] in c10/util/bessel.h.
+template <int order, bool kScaled>
+OPLOOM_NOINLINE Vec<double> bessel_of_any(Vec<double> argument) {
+  using D = Vec<double>;
+  const D zero(0.), x = argument.abs();
+  const auto is_near = x < D(8.);
+  const auto near = c10::special::bessel_near<order>(at_most(x, D(8.)));
+  D y = near.first + near.rest;
+  if constexpr (kScaled) y = exp_times(near.first, near.rest, at_most(x, D(8.)).neg(), zero);
+  if (!all(is_near)) {
+    constexpr double kMost =
+        kScaled ? std::numeric_limits<double>::max() : c10::special::kBesselInfinite;
+    const D finite = at_least(at_most(x, D(kMost)), D(8.));
+    const auto far = c10::special::scaled_bessel_far<order>(finite);
+    const D value = kScaled ? blendv(far.first + far.rest, zero, x > D(kMost))
+                            : exp_times(far.first, far.rest, finite, zero);
+    y = blendv(value, y, is_near);
+  }
+  return order == 0 ? y : y | (argument & D(-0.));
+}
+OPLOOM_ALWAYS_INLINE Vec<double> i0(const Vec<double>& x) { return bessel_of_any<0, false>(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> i0e(const Vec<double>& x) { return bessel_of_any<0, true>(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> i1(const Vec<double>& x) { return bessel_of_any<1, false>(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> i1e(const Vec<double>& x) { return bessel_of_any<1, true>(x); }
 
 template <int order>
 OPLOOM_NOINLINE Vec<float> scaled_bessel_of_any(Vec<float> x) {
