@@ -620,10 +620,9 @@ variable_list SpecialLogNdtrBackward0::apply(variable_list&& grads) {
 //   grad_output: grad * (self < -1 ? (self < -1 ? 0.5 * (-0.7071067811865476 * (2 * ((self < -1 ?
 //       self : -1) * -0.7071067811865476) * special_erfcx((self < -1 ? self : -1) *
 //       -0.7071067811865476) - 1.1283791670955126)) / (0.5 * special_erfcx((self < -1 ? self : -1)
-//       * -0.7071067811865476)) : 0) - (0.5 * self + 0.5 * self) : -0.5 * (0.7071067811865476 *
-//       (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ?
-//       -1 : self) * 0.7071067811865476))))) / (-0.5 * erfc((self < -1 ? -1 : self) *
-//       0.7071067811865476) + 1))
+//       * -0.7071067811865476)) : 0) - (0.5 * self + 0.5 * self) : -(self < -1 ? 0 :
+//       -(0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self * (-0.5 *
+//       self)))) / (1 - special_ndtr(self < -1 ? 1 : -self)))))
 //   self: grad * grad_output * (self < -1 ? (self < -1 ? (0.5 * (-0.7071067811865476 * ((self < -1
 //       ? -1.4142135623730951 * special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) : 0) +
 //       (self < -1 ? -0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
@@ -634,17 +633,14 @@ variable_list SpecialLogNdtrBackward0::apply(variable_list&& grads) {
 //       * (-0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
 //       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) - 1.1283791670955126)) / (0.5
 //       * special_erfcx((self < -1 ? self : -1) * -0.7071067811865476))) : 0)) / (0.5 *
-//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) - 1 : (-(-0.5 *
-//       (0.7071067811865476 * (-1.1283791670955126 * (exp(-((self < -1 ? -1 : self) *
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))) * ((self < -1 ? 0 :
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476)) + (self < -1 ? 0 :
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))))) - (self < -1 ? 0
-//       : -0.5 * (0.7071067811865476 * (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) *
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))) * (-0.5 *
-//       (0.7071067811865476 * (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) *
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))) / (-0.5 *
-//       erfc((self < -1 ? -1 : self) * 0.7071067811865476) + 1)))) / (-0.5 * erfc((self < -1 ? -1 :
-//       self) * 0.7071067811865476) + 1))
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) - 1 : -(self < -1 ? 0 :
+//       -(((self < -1 ? 0 : -(0.3989422804014327 * (self < -1 ? -0.5 * exp(self < -1 ? -0.5 :
+//       -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))) : -((-0.5 * self + -0.5 * self) *
+//       exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))))))) + (self <
+//       -1 ? 0 : -(0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self *
+//       (-0.5 * self)))) * (0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self :
+//       -(self * (-0.5 * self)))) / (1 - special_ndtr(self < -1 ? 1 : -self)))))) / (1 -
+//       special_ndtr(self < -1 ? 1 : -self)))))
 variable_list SpecialLogNdtrBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -656,11 +652,11 @@ variable_list SpecialLogNdtrBackwardBackward0::apply(variable_list&& grads) {
     const auto t4 = special_erfcx(t2);
     const auto t7 = (-0.7071067811865476) * (((2 * t2) * t4) - 1.1283791670955126);
     const auto t12 = 0.5 * self;
-    const auto t16 = where(t0, -1, self) * 0.7071067811865476;
-    const auto t21 = 0.7071067811865476 * ((-1.1283791670955126) * exp(-(t16 * t16)));
-    const auto t27 = where(t0, where(t0, (0.5 * t7) / (0.5 * t4), 0) - (t12 + t12),
-                           ((-0.5) * t21) / (((-0.5) * erfc(t16)) + 1));
-    grad_inputs[0] = grad * t27;
+    const auto t15 = (-0.5) * self;
+    const auto t22 = 0.3989422804014327 * exp(where(t0, -0.5, -where(t0, t15, -(self * t15))));
+    const auto t29 = where(t0, 0, -(t22 / (1 - special_ndtr(where(t0, 1, -self)))));
+    const auto t31 = where(t0, where(t0, (0.5 * t7) / (0.5 * t4), 0) - (t12 + t12), -t29);
+    grad_inputs[0] = grad * t31;
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
@@ -673,15 +669,14 @@ variable_list SpecialLogNdtrBackwardBackward0::apply(variable_list&& grads) {
     const auto t16 = 0.5 * t10;
     const auto t17 = 0.5 * t4;
     const auto t21 = (0.5 * ((-0.7071067811865476) * t13)) - where(t1, t16 * (t16 / t17), 0);
-    const auto t26 = where(t1, -1, self) * 0.7071067811865476;
-    const auto t29 = exp(-(t26 * t26));
-    const auto t31 = where(t1, 0, 0.7071067811865476 * t26);
-    const auto t35 = 0.7071067811865476 * ((-1.1283791670955126) * (t29 * (t31 + t31)));
-    const auto t40 = (-0.5) * (0.7071067811865476 * ((-1.1283791670955126) * t29));
-    const auto t43 = ((-0.5) * erfc(t26)) + 1;
-    const auto t49 = where(t1, where(t1, t21 / t17, 0) - 1,
-                           ((-((-0.5) * t35)) - where(t1, 0, t40 * (t40 / t43))) / t43);
-    grad_inputs[1] = (grad * grad_output) * t49;
+    const auto t25 = (-0.5) * self;
+    const auto t31 = exp(where(t1, -0.5, -where(t1, t25, -(self * t25))));
+    const auto t37 = 0.3989422804014327 * where(t1, (-0.5) * t31, -((t25 + t25) * t31));
+    const auto t40 = 0.3989422804014327 * t31;
+    const auto t44 = 1 - special_ndtr(where(t1, 1, -self));
+    const auto t50 = (where(t1, 0, -t37) + where(t1, 0, -(t40 * (t40 / t44)))) / t44;
+    grad_inputs[1] =
+        (grad * grad_output) * where(t1, where(t1, t21 / t17, 0) - 1, -where(t1, 0, -t50));
   }
   return grad_inputs;
 }
@@ -1482,30 +1477,27 @@ OPLOOM_COLD Tensor& special_log_ndtr__dual(DispatchKeySet ks, Tensor& self) {
 //   result: grad_output_t * (self < -1 ? (self < -1 ? 0.5 * (-0.7071067811865476 * (2 * ((self < -1
 //       ? self : -1) * -0.7071067811865476) * special_erfcx((self < -1 ? self : -1) *
 //       -0.7071067811865476) - 1.1283791670955126)) / (0.5 * special_erfcx((self < -1 ? self : -1)
-//       * -0.7071067811865476)) : 0) - (0.5 * self + 0.5 * self) : -0.5 * (0.7071067811865476 *
-//       (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ?
-//       -1 : self) * 0.7071067811865476))))) / (-0.5 * erfc((self < -1 ? -1 : self) *
-//       0.7071067811865476) + 1)) + grad_output * ((self < -1 ? (self < -1 ? (0.5 *
-//       (-0.7071067811865476 * ((self < -1 ? -1.4142135623730951 * special_erfcx((self < -1 ? self
-//       : -1) * -0.7071067811865476) : 0) + (self < -1 ? -0.7071067811865476 * (2 * ((self < -1 ?
-//       self : -1) * -0.7071067811865476) * special_erfcx((self < -1 ? self : -1) *
-//       -0.7071067811865476) - 1.1283791670955126) * (2 * ((self < -1 ? self : -1) *
-//       -0.7071067811865476)) : 0))) - (self < -1 ? 0.5 * (-0.7071067811865476 * (2 * ((self < -1 ?
-//       self : -1) * -0.7071067811865476) * special_erfcx((self < -1 ? self : -1) *
-//       -0.7071067811865476) - 1.1283791670955126)) * (0.5 * (-0.7071067811865476 * (2 * ((self <
-//       -1 ? self : -1) * -0.7071067811865476) * special_erfcx((self < -1 ? self : -1) *
-//       -0.7071067811865476) - 1.1283791670955126)) / (0.5 * special_erfcx((self < -1 ? self : -1)
-//       * -0.7071067811865476))) : 0)) / (0.5 * special_erfcx((self < -1 ? self : -1) *
-//       -0.7071067811865476)) : 0) - 1 : (-(-0.5 * (0.7071067811865476 * (-1.1283791670955126 *
-//       (exp(-((self < -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ? -1 : self) *
-//       0.7071067811865476))) * ((self < -1 ? 0 : 0.7071067811865476 * ((self < -1 ? -1 : self) *
-//       0.7071067811865476)) + (self < -1 ? 0 : 0.7071067811865476 * ((self < -1 ? -1 : self) *
-//       0.7071067811865476))))))) - (self < -1 ? 0 : -0.5 * (0.7071067811865476 *
-//       (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ?
-//       -1 : self) * 0.7071067811865476))))) * (-0.5 * (0.7071067811865476 * (-1.1283791670955126 *
-//       exp(-((self < -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ? -1 : self) *
-//       0.7071067811865476))))) / (-0.5 * erfc((self < -1 ? -1 : self) * 0.7071067811865476) +
-//       1)))) / (-0.5 * erfc((self < -1 ? -1 : self) * 0.7071067811865476) + 1)) * self_t)
+//       * -0.7071067811865476)) : 0) - (0.5 * self + 0.5 * self) : -(self < -1 ? 0 :
+//       -(0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self * (-0.5 *
+//       self)))) / (1 - special_ndtr(self < -1 ? 1 : -self))))) + grad_output * ((self < -1 ? (self
+//       < -1 ? (0.5 * (-0.7071067811865476 * ((self < -1 ? -1.4142135623730951 *
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) : 0) + (self < -1 ?
+//       -0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) - 1.1283791670955126) * (2 *
+//       ((self < -1 ? self : -1) * -0.7071067811865476)) : 0))) - (self < -1 ? 0.5 *
+//       (-0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) - 1.1283791670955126)) * (0.5
+//       * (-0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) - 1.1283791670955126)) / (0.5
+//       * special_erfcx((self < -1 ? self : -1) * -0.7071067811865476))) : 0)) / (0.5 *
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) - 1 : -(self < -1 ? 0 :
+//       -(((self < -1 ? 0 : -(0.3989422804014327 * (self < -1 ? -0.5 * exp(self < -1 ? -0.5 :
+//       -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))) : -((-0.5 * self + -0.5 * self) *
+//       exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))))))) + (self <
+//       -1 ? 0 : -(0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self *
+//       (-0.5 * self)))) * (0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self :
+//       -(self * (-0.5 * self)))) / (1 - special_ndtr(self < -1 ? 1 : -self)))))) / (1 -
+//       special_ndtr(self < -1 ? 1 : -self))))) * self_t)
 OPLOOM_COLD Tensor special_log_ndtr_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                                   const Tensor& self) {
   const forward_ad::Pause pause;
@@ -1519,11 +1511,11 @@ OPLOOM_COLD Tensor special_log_ndtr_backward_dual(DispatchKeySet ks, const Tenso
     const auto t4 = special_erfcx(t2);
     const auto t7 = (-0.7071067811865476) * (((2 * t2) * t4) - 1.1283791670955126);
     const auto t12 = 0.5 * self;
-    const auto t16 = where(t0, -1, self) * 0.7071067811865476;
-    const auto t21 = 0.7071067811865476 * ((-1.1283791670955126) * exp(-(t16 * t16)));
-    const auto t27 = where(t0, where(t0, (0.5 * t7) / (0.5 * t4), 0) - (t12 + t12),
-                           ((-0.5) * t21) / (((-0.5) * erfc(t16)) + 1));
-    forward_ad::add_term(result_t, grad_output_t * t27);
+    const auto t15 = (-0.5) * self;
+    const auto t22 = 0.3989422804014327 * exp(where(t0, -0.5, -where(t0, t15, -(self * t15))));
+    const auto t29 = where(t0, 0, -(t22 / (1 - special_ndtr(where(t0, 1, -self)))));
+    const auto t31 = where(t0, where(t0, (0.5 * t7) / (0.5 * t4), 0) - (t12 + t12), -t29);
+    forward_ad::add_term(result_t, grad_output_t * t31);
   }
   if (self_t.defined()) {
     const auto t0 = lt(self, -1);
@@ -1535,15 +1527,14 @@ OPLOOM_COLD Tensor special_log_ndtr_backward_dual(DispatchKeySet ks, const Tenso
     const auto t15 = 0.5 * t9;
     const auto t16 = 0.5 * t3;
     const auto t20 = (0.5 * ((-0.7071067811865476) * t12)) - where(t0, t15 * (t15 / t16), 0);
-    const auto t25 = where(t0, -1, self) * 0.7071067811865476;
-    const auto t28 = exp(-(t25 * t25));
-    const auto t30 = where(t0, 0, 0.7071067811865476 * t25);
-    const auto t34 = 0.7071067811865476 * ((-1.1283791670955126) * (t28 * (t30 + t30)));
-    const auto t39 = (-0.5) * (0.7071067811865476 * ((-1.1283791670955126) * t28));
-    const auto t42 = ((-0.5) * erfc(t25)) + 1;
-    const auto t48 = where(t0, where(t0, t20 / t16, 0) - 1,
-                           ((-((-0.5) * t34)) - where(t0, 0, t39 * (t39 / t42))) / t42);
-    forward_ad::add_term(result_t, grad_output * (t48 * self_t));
+    const auto t24 = (-0.5) * self;
+    const auto t30 = exp(where(t0, -0.5, -where(t0, t24, -(self * t24))));
+    const auto t36 = 0.3989422804014327 * where(t0, (-0.5) * t30, -((t24 + t24) * t30));
+    const auto t39 = 0.3989422804014327 * t30;
+    const auto t43 = 1 - special_ndtr(where(t0, 1, -self));
+    const auto t49 = (where(t0, 0, -t36) + where(t0, 0, -(t39 * (t39 / t43)))) / t43;
+    const auto t54 = where(t0, where(t0, t20 / t16, 0) - 1, -where(t0, 0, -t49)) * self_t;
+    forward_ad::add_term(result_t, grad_output * t54);
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

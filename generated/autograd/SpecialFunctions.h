@@ -471,10 +471,9 @@ struct SpecialLogNdtrBackward0 final : BuiltinNode {
 //   grad_output: grad * (self < -1 ? (self < -1 ? 0.5 * (-0.7071067811865476 * (2 * ((self < -1 ?
 //       self : -1) * -0.7071067811865476) * special_erfcx((self < -1 ? self : -1) *
 //       -0.7071067811865476) - 1.1283791670955126)) / (0.5 * special_erfcx((self < -1 ? self : -1)
-//       * -0.7071067811865476)) : 0) - (0.5 * self + 0.5 * self) : -0.5 * (0.7071067811865476 *
-//       (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ?
-//       -1 : self) * 0.7071067811865476))))) / (-0.5 * erfc((self < -1 ? -1 : self) *
-//       0.7071067811865476) + 1))
+//       * -0.7071067811865476)) : 0) - (0.5 * self + 0.5 * self) : -(self < -1 ? 0 :
+//       -(0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self * (-0.5 *
+//       self)))) / (1 - special_ndtr(self < -1 ? 1 : -self)))))
 //   self: grad * grad_output * (self < -1 ? (self < -1 ? (0.5 * (-0.7071067811865476 * ((self < -1
 //       ? -1.4142135623730951 * special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) : 0) +
 //       (self < -1 ? -0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
@@ -485,17 +484,14 @@ struct SpecialLogNdtrBackward0 final : BuiltinNode {
 //       * (-0.7071067811865476 * (2 * ((self < -1 ? self : -1) * -0.7071067811865476) *
 //       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476) - 1.1283791670955126)) / (0.5
 //       * special_erfcx((self < -1 ? self : -1) * -0.7071067811865476))) : 0)) / (0.5 *
-//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) - 1 : (-(-0.5 *
-//       (0.7071067811865476 * (-1.1283791670955126 * (exp(-((self < -1 ? -1 : self) *
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))) * ((self < -1 ? 0 :
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476)) + (self < -1 ? 0 :
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))))) - (self < -1 ? 0
-//       : -0.5 * (0.7071067811865476 * (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) *
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))) * (-0.5 *
-//       (0.7071067811865476 * (-1.1283791670955126 * exp(-((self < -1 ? -1 : self) *
-//       0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))) / (-0.5 *
-//       erfc((self < -1 ? -1 : self) * 0.7071067811865476) + 1)))) / (-0.5 * erfc((self < -1 ? -1 :
-//       self) * 0.7071067811865476) + 1))
+//       special_erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) - 1 : -(self < -1 ? 0 :
+//       -(((self < -1 ? 0 : -(0.3989422804014327 * (self < -1 ? -0.5 * exp(self < -1 ? -0.5 :
+//       -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))) : -((-0.5 * self + -0.5 * self) *
+//       exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))))))) + (self <
+//       -1 ? 0 : -(0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self : -(self *
+//       (-0.5 * self)))) * (0.3989422804014327 * exp(self < -1 ? -0.5 : -(self < -1 ? -0.5 * self :
+//       -(self * (-0.5 * self)))) / (1 - special_ndtr(self < -1 ? 1 : -self)))))) / (1 -
+//       special_ndtr(self < -1 ? 1 : -self)))))
 struct SpecialLogNdtrBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "SpecialLogNdtrBackwardBackward0"; }

@@ -427,13 +427,12 @@ struct special_i1e_backward_op {
 };
 
 // special_log_ndtr(Tensor self) -> Tensor: self < -1 ? log(0.5 * erfcx((self < -1 ? self : -1) *
-//     -0.7071067811865476)) - 0.5 * self * self : log1p(-0.5 * erfc((self < -1 ? -1 : self) *
-//     0.7071067811865476))
+//     -0.7071067811865476)) - 0.5 * self * self : log1p(-ndtr(self < -1 ? 1 : -self))
 template <typename T>
 struct special_log_ndtr_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 128;
+  static constexpr int kCost = 133;
   static constexpr bool kTwoForms = true;
   static constexpr bool kManyConstants = true;
   using V = Vec<T>;
@@ -442,8 +441,8 @@ struct special_log_ndtr_op {
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t0 = self < V(T(-1));
     const auto t3 = erfcx(select(t0, self, V(T(-1))) * V(T(-0.7071067811865476)));
-    const auto t12 = V(T(-0.5)) * erfc(select(t0, V(T(-1)), self) * V(T(0.7071067811865476)));
-    return select(t0, log(usual, V(T(0.5)) * t3) - ((V(T(0.5)) * self) * self), log1p(usual, t12));
+    return select(t0, log(usual, V(T(0.5)) * t3) - ((V(T(0.5)) * self) * self),
+                  log1p(usual, neg(ndtr(select(t0, V(T(1)), neg(self))))));
   }
 };
 
@@ -451,14 +450,13 @@ struct special_log_ndtr_op {
 //     (self < -1 ? 0.5 * (-0.7071067811865476 * (2 * ((self < -1 ? self : -1) *
 //     -0.7071067811865476) * erfcx((self < -1 ? self : -1) * -0.7071067811865476) -
 //     1.1283791670955126)) / (0.5 * erfcx((self < -1 ? self : -1) * -0.7071067811865476)) : 0) -
-//     (0.5 * self + 0.5 * self) : -0.5 * (0.7071067811865476 * (-1.1283791670955126 * exp(-((self <
-//     -1 ? -1 : self) * 0.7071067811865476 * ((self < -1 ? -1 : self) * 0.7071067811865476))))) /
-//     (-0.5 * erfc((self < -1 ? -1 : self) * 0.7071067811865476) + 1))
+//     (0.5 * self + 0.5 * self) : -(self < -1 ? 0 : -(0.3989422804014327 * exp(self < -1 ? -0.5 :
+//     -(self < -1 ? -0.5 * self : -(self * (-0.5 * self)))) / (1 - ndtr(self < -1 ? 1 : -self)))))
 template <typename T>
 struct special_log_ndtr_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 129;
+  static constexpr int kCost = 138;
   static constexpr bool kTwoForms = true;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
@@ -471,11 +469,11 @@ struct special_log_ndtr_backward_op {
     const auto t7 = V(T(-0.7071067811865476)) * (((V(T(2)) * t2) * t4) - V(T(1.1283791670955126)));
     const auto t12 = V(T(0.5)) * self;
     const auto t14 = select(t0, (V(T(0.5)) * t7) / (V(T(0.5)) * t4), V(T(0))) - (t12 + t12);
-    const auto t16 = select(t0, V(T(-1)), self) * V(T(0.7071067811865476));
-    const auto t21 =
-        V(T(0.7071067811865476)) * (V(T(-1.1283791670955126)) * exp(usual, neg(t16 * t16)));
-    const auto t27 = select(t0, t14, (V(T(-0.5)) * t21) / ((V(T(-0.5)) * erfc(t16)) + V(T(1))));
-    return grad_output * t27;
+    const auto t15 = V(T(-0.5)) * self;
+    const auto t20 = select(t0, V(T(-0.5)), neg(select(t0, t15, neg(self * t15))));
+    const auto t26 = V(T(1)) - ndtr(select(t0, V(T(1)), neg(self)));
+    const auto t29 = select(t0, V(T(0)), neg((V(T(0.3989422804014327)) * exp(usual, t20)) / t26));
+    return grad_output * select(t0, t14, neg(t29));
   }
 };
 

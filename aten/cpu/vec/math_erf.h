@@ -83,12 +83,15 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfc(const Vec<float>& argument) {
   return blendv(y, center, x < V(0.75f));
 }
 
-// Here from 0 on with t = 1 / (x + 2.5). P is a polynomial of t - c, where c is such that the
+// Here from 0 to 27.3 with t = 1 / (x + 2.5). P is a polynomial of t - c, where c is such that the
 // difference is exact, that the first coefficient is almost exactly a double, and that it may be
-// subtracted from P exactly. By `slope` the logarithm of t P(t) depends on that of t, roughly.
-// `lack`, if there is one, is what x lacks.
+// subtracted from P exactly. `lack`, if there is one, is what x lacks.
+struct ScaledErfc {
+  Vec<double> first, rest;  // t P(t) is the sum of the two
+  Vec<double> rest_of_log;  // and what t lacks is to be added to its logarithm
+};
 template <typename... Lack>
-OPLOOM_ALWAYS_INLINE Vec<double> erfc_above(const Vec<double>& x, Lack... lack) {
+OPLOOM_ALWAYS_INLINE ScaledErfc scaled_erfc(const Vec<double>& x, Lack... lack) {
   using D = Vec<double>;
   const D offset(2.5), one(1.), first(0.7274287347461346), second(2.2198047830595597);
   const D d = x + offset;
@@ -109,16 +112,46 @@ OPLOOM_ALWAYS_INLINE Vec<double> erfc_above(const Vec<double>& x, Lack... lack) 
   const D p_rest = fmadd(u, q_rest, fmadd(u, q, first - p));
   const D scale = t * p;
   const D lost = fmadd(t, p_rest, fmadd(t, p, scale.neg()));
-  const D exponent = x * x;
+  // The logarithm of t P(t) depends so much on that of t, roughly.
   const D slope = fmadd(t, fmadd(t, D(4.7), D(2.7)), one);
+  return {scale, lost, t_error * slope};
+}
+template <typename... Lack>
+OPLOOM_ALWAYS_INLINE Vec<double> erfc_above(const Vec<double>& x, Lack... lack) {
+  using D = Vec<double>;
+  const ScaledErfc scaled = scaled_erfc(x, lack...);
+  const D exponent = x * x;
   D exponent_rest = fmadd(x.neg(), x, exponent);
   ((exponent_rest = fmadd(D(-2.) * x, lack, exponent_rest)), ...);
-  return exp_times(scale, lost, exponent.neg(), fmadd(t_error, slope, exponent_rest));
+  return exp_times(scaled.first, scaled.rest, exponent.neg(), scaled.rest_of_log + exponent_rest);
 }
 OPLOOM_ALWAYS_INLINE Vec<double> erfc(const Vec<double>& argument) {
   using D = Vec<double>;
   const D y = erfc_above(at_most(argument.abs(), D(27.3)));
   return blendv(y, D(2.) - y, argument.signs());
+}
+
+// exp(x^2) erfc(x)
+OPLOOM_NOINLINE inline Vec<double> erfcx(const Vec<double>& argument) {
+  using D = Vec<double>;
+  const D end(27.3), x = argument.abs();
+  const ScaledErfc scaled = scaled_erfc(at_most(x, end));
+  D y = scaled.first + fmadd(scaled.first, scaled.rest_of_log, scaled.rest);
+  const auto near = x <= end;
+  if (!all(near)) {
+    // DLMF 7.12.1
+    const D far = D(0.5641895835477563) / x, inverse = D(1.) / x, z = inverse * inverse;
+    const D change = z * polynomial(z, -0.5, 0.75, -1.875, 6.5625, -29.53125, 162.421875);
+    y = blendv(fmadd(far, change, far), y, near);
+  }
+  const auto below = argument < D(0.);
+  if (bits_of(below) != 0) {
+    // Infinite from -26.7 on.
+    const D most = at_most(x, D(26.7)), square = most * most;
+    const D twice = exp_times(D(2.), D(0.), square, fmadd(most, most, square.neg()));
+    y = blendv(y, twice - y, below);
+  }
+  return y;
 }
 
 // The share of the normal distribution below -s, for s up to 38.6, where it is 0.

@@ -1,5 +1,5 @@
 // Functions of float that are computed in double where they need it, and rounded once: errors are
-// little more than 0.5 ULP. And erfinv and Bessel functions of double.
+// little more than 0.5 ULP. And erfinv, ndtri and the Bessel functions of double.
 #pragma once
 
 #include <aten/cpu/vec/math_gamma.h>
@@ -104,12 +104,19 @@ OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
 }
 
 // Note [erfinv of double]
-// As above x P(w), with one P for w up to 5, and two of the root of w. They are Chebyshev
+// As above x P(w), with one P for w up to 5, and others of the root of w. They are Chebyshev
 // interpolations, computed with 60 digits and centered where P has a value c that is nearly a
 // double. With t the distance from the center, P = c + t Q(t): x c, the largest part, is kept in
 // two numbers, and so is w, of which a rounding would be one of the result as large.
 struct ErfinvCurve {
   Vec<double> t, center, center_rest, slope;
+
+  // x P(w), in two numbers.
+  OPLOOM_ALWAYS_INLINE c10::special::TwoNumbers<Vec<double>> times(const Vec<double>& x) const {
+    const Vec<double> first = x * center;
+    const Vec<double> lost = fmadd(x, center_rest, fmadd(x, center, first.neg()));
+    return {first, fmadd(x * t, slope, lost)};
+  }
 };
 OPLOOM_ALWAYS_INLINE ErfinvCurve blend(const ErfinvCurve& a, const ErfinvCurve& b,
                                        Vec<double>::Mask mask) {
@@ -117,16 +124,18 @@ OPLOOM_ALWAYS_INLINE ErfinvCurve blend(const ErfinvCurve& a, const ErfinvCurve& 
           blendv(a.center_rest, b.center_rest, mask), blendv(a.slope, b.slope, mask)};
 }
 
-OPLOOM_NOINLINE inline Vec<double> erfinv(const Vec<double>& x) {
+// For any share, a positive normal number, or, if it is never so small, down to e^-36; w is that of
+// share / 2^raised.
+template <bool kAnyShare>
+OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> share, Vec<double> raised) {
   using D = Vec<double>;
   using Bits = typename FloatingForm<D>::bits;
-  const D zero(0.), one(1.);
-  const D share = fmadd(x.neg(), x, one);
+  const D one(1.);
   // w = -log(share), where share = 2^n (1 + f) and log(1 + f) = f - s f + s^3 R(s^2) with
   // s = f / (2 + f).
   const Bits shifted = bits_of(share) + Bits((1024ull << 52) - 0x3fe6a09e667f3bcd);  // sqrt(1/2)
   const Bits power = shifted >> 52;                                                  // n + 1024
-  const D n = from_bits<D>(power | Bits(0x433ull << 52)) - D(0x1p52 + 1024);
+  const D n = from_bits<D>(power | Bits(0x433ull << 52)) - D(0x1p52 + 1024) - raised;
   const D f = from_bits<D>(bits_of(share) + Bits(1024ull << 52) - (power << 52)) - one;
   const D s = f / (f + D(2.)), z = s * s;
   const D rest_of_log = fmadd(
@@ -174,13 +183,49 @@ OPLOOM_NOINLINE inline Vec<double> erfinv(const Vec<double>& x) {
                    -6.681185557188315e-09, 2.2244309536152936e-09, -4.4265621327218115e-10,
                    -7.831452357102301e-11, 8.874342112959174e-11, -1.968931701962242e-11)};
     curve = blend(blend(far, middle, w <= D(16.)), curve, near);
+    if constexpr (kAnyShare) {
+      // sqrt(w) and a polynomial of 1 / sqrt(sqrt(w)).
+      const D u = one / root.sqrt() - D(0.3);
+      const ErfinvCurve farthest{
+          u, root, root_rest - D(0.10316532363265607),
+          polynomial(u, -0.38944295714341054, 0.34062480920100613, 1.0793141768277,
+                     -0.9845570635340266, 0.9306242217862755, -2.828574100715445,
+                     3.6825880842175778, -6.84757637162091, 19.384086894136775, -42.528633581682236,
+                     100.16489507208458, -260.85584176101446, 612.8984706643886,
+                     -1584.7765467944685, 6804.936689281799, -18423.413676814776)};
+      curve = blend(farthest, curve, w <= D(36.));
+    }
   }
-  const D first = x * curve.center;
-  const D lost = fmadd(x, curve.center_rest, fmadd(x, curve.center, first.neg()));
-  const D y = (first + fmadd(x * curve.t, curve.slope, lost)) | (x & D(-0.));
+  return curve;
+}
+
+OPLOOM_NOINLINE inline Vec<double> erfinv(const Vec<double>& x) {
+  using D = Vec<double>;
+  const D zero(0.), share = fmadd(x.neg(), x, D(1.));
+  const auto [first, rest] = erfinv_curve</*kAnyShare=*/false>(share, zero).times(x);
+  const D y = (first + rest) | (x & D(-0.));
   if (all(share > zero)) [[likely]]
     return y;
   return blendv(x / share.sqrt(), y, share > zero);
+}
+
+// sqrt(2) erfinv(2 p - 1)
+OPLOOM_NOINLINE inline Vec<double> ndtri(const Vec<double>& p) {
+  using D = Vec<double>;
+  const D one(1.), two(2.), zero(0.), root_two(1.4142135623730951), lack(-9.667293313452913e-17);
+  const auto tiny = p < D(0x1p-1000);
+  const D raised = blendv(p, p * D(0x1p100), tiny);
+  const D share = D(4.) * raised * (one - p);
+  const D x = fmadd(p, two, one.neg()), x_rest = p * two - (x + one);
+  const ErfinvCurve curve = erfinv_curve</*kAnyShare=*/true>(share, blendv(zero, D(100.), tiny));
+  const auto [first, first_rest] = curve.times(x);
+  const D rest = fmadd(x_rest, curve.center, first_rest);
+  const D product = first * root_two;
+  const D y = product + fmadd(first, root_two, product.neg()) + fmadd(first, lack, rest * root_two);
+  if (all(share > zero)) [[likely]]
+    return y;
+  // Infinite at 0, which may be -0, and 1, nan beyond.
+  return blendv(x / (share + zero).sqrt(), y, share > zero);
 }
 
 // sqrt(2) erfinv(2 x - 1)
@@ -259,6 +304,10 @@ OPLOOM_ALWAYS_INLINE Vec<double> i0(const Vec<double>& x) { return bessel_of_any
 OPLOOM_ALWAYS_INLINE Vec<double> i0e(const Vec<double>& x) { return bessel_of_any<0, true>(x); }
 OPLOOM_ALWAYS_INLINE Vec<double> i1(const Vec<double>& x) { return bessel_of_any<1, false>(x); }
 OPLOOM_ALWAYS_INLINE Vec<double> i1e(const Vec<double>& x) { return bessel_of_any<1, true>(x); }
+
+OPLOOM_NOINLINE inline Vec<float> erfcx(const Vec<float>& x) {
+  return in_double(x, [](Vec<double> v) { return erfcx(v); });
+}
 
 template <int order>
 OPLOOM_NOINLINE Vec<float> scaled_bessel_of_any(Vec<float> x) {

@@ -39,9 +39,11 @@
 #include <generated/ops/silu.h>
 #include <generated/ops/sin.h>
 #include <generated/ops/sinh.h>
+#include <generated/ops/special_erfcx.h>
 #include <generated/ops/special_i0e.h>
 #include <generated/ops/special_i1.h>
 #include <generated/ops/special_i1e.h>
+#include <generated/ops/special_log_ndtr.h>
 #include <generated/ops/special_ndtr.h>
 #include <generated/ops/special_ndtri.h>
 #include <generated/ops/sqrt.h>
@@ -123,6 +125,18 @@ inline long double exact_erfinv(long double x) {
   const long double error =
       magnitude < 0.5L ? std::erf(y) - magnitude : (1 - magnitude) - std::erfc(y);
   return std::copysign(y - error * std::exp(y * y) * 0.886226925452758013649L, x);
+}
+
+// exp(x^2) erfc(x), from 25 on by DLMF 7.9.1.
+inline long double exact_erfcx(long double x) {
+  if (x < -100) return std::numeric_limits<long double>::infinity();
+  if (x < 25) {
+    const long double square = x * x;
+    return std::exp(square) * (1 + std::fma(x, x, -square)) * std::erfc(x);
+  }
+  long double tail = x;
+  for (int k = 60; k >= 1; --k) tail = x + 0.5L * k / tail;
+  return 1 / (1.77245385090551602730L * tail);
 }
 
 // c10::special's with such a step; of shares above 1/2, minus that of the rest.
@@ -238,6 +252,12 @@ inline const Function kFunctions[] = {
      {4, 7, 1e-14, 1e-14}},
     {"erf", at::erf, OPLOOM_BOTH(std::erf(x)), {1, 1}, {1.1, 1}},
     {"erfc", at::erfc, OPLOOM_BOTH(std::erfc(x)), {2.5, 2}, {3, 1.5}},
+    {"erfcx",
+     at::special_erfcx,
+     [](long double x) -> long double { return exact_erfcx(x); },
+     [](double x) -> double { return c10::special::erfcx(x); },
+     {1, .75},
+     {5, 2}},
     {"erfinv",
      at::erfinv,
      [](long double x) -> long double { return exact_erfinv(x); },
@@ -298,6 +318,19 @@ inline const Function kFunctions[] = {
     {"lgamma", at::lgamma, OPLOOM_BOTH(std::lgamma(x)), {5, 1, 0, 2e-10}, {5, 2, 1e-14, 1e-14}},
     {"log", at::log, OPLOOM_BOTH(std::log(x)), {1, 1}, {1, 1}},
     {"log10", at::log10, OPLOOM_BOTH(std::log10(x)), {2, 1}, {2, 1}},
+    // Above 0 that of the share beyond, which ndtr() gives.
+    {"log_ndtr",
+     at::special_log_ndtr,
+     [](long double x) -> long double {
+       if (x > -1) return std::log1p(-std::erfc(x * 0.70710678118654752440L) / 2);
+       return std::log(exact_erfcx(x * -0.70710678118654752440L) / 2) - x * x / 2;
+     },
+     [](double x) -> double {
+       if (x > -1) return std::log1p(-c10::special::ndtr(-x));
+       return std::log(c10::special::erfcx(x * -0.70710678118654752440) / 2) - x * x / 2;
+     },
+     {2, 3},
+     {5, 3}},
     {"log1p", at::log1p, OPLOOM_BOTH(std::log1p(x)), {1, 1}, {1, 1}},
     {"log2", at::log2, OPLOOM_BOTH(std::log2(x)), {1, 1}, {1, 1}},
     {"logaddexp(x, 0)",
@@ -321,7 +354,7 @@ inline const Function kFunctions[] = {
      [](long double x) -> long double { return exact_ndtri(x); },
      [](double x) -> double { return c10::special::ndtri(x); },
      {1, .75},
-     {4, 4}},
+     {4, 2.5}},
     {"pow(x, 2.5)", OPLOOM_POW(2.5L), {1, 1}, {1, 1}},
     {"pow(x, -7)", OPLOOM_POW(-7), {1, 1}, {1, 1}},
     {"pow(x, 0.0625)", OPLOOM_POW(0.0625L), {1, 1}, {1, 1}},
