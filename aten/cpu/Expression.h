@@ -3,6 +3,7 @@
 
 #include <aten/cpu/vec/functions.h>
 #include <aten/cpu/vec/vec_signs.h>
+#include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Expression.h>
 
 #include <algorithm>
@@ -102,12 +103,11 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
   }
 }
 
-// That of `Op<T>`, which is made from the operator's numbers. What gives a mask is stored as bools.
-template <template <typename> class Op, typename T, size_t... I>
+// The same; what gives a mask is stored as bools.
+template <typename T, typename F, size_t... I>
 OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t repeated,
-                                         const Scalar* numbers, std::index_sequence<I...> inputs) {
+                                         const F& op, std::index_sequence<I...> inputs) {
   using V = typename Rows<T>::V;
-  const Op<c10::opmath_type<T>> op(numbers);
   const auto value_of = [](auto) { return V(); };
   using Result = decltype(of_any(op)(value_of(I)...));
   if constexpr (std::is_same_v<Result, typename V::Mask>) {
@@ -126,9 +126,21 @@ OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t 
   }
 }
 
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE void expression_rows(char* const* data, const int64_t* steps, int64_t n,
+                                          int64_t rows, uint32_t repeated, const F& op) {
+  const auto row = [&op](char* const* row, int64_t count,
+                         uint32_t repeats) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    expression_row<T>(row, count, repeats, op, std::make_index_sequence<F::kInputs>{});
+  };
+  at::detail::row_by_row<F::kOutputs + F::kInputs>(row)(data, steps, n, rows, repeated);
+}
+
+// Those of `Op<T>`, which is made from the operator's numbers.
 template <template <typename> class Op, typename T>
-void expression_row(char* const* data, int64_t n, uint32_t repeated, const Scalar* numbers) {
-  expression_row<Op, T>(data, n, repeated, numbers, std::make_index_sequence<Op<float>::kInputs>{});
+void expression_rows(char* const* data, const int64_t* steps, int64_t n, int64_t rows,
+                     uint32_t repeated, const Scalar* numbers) {
+  expression_rows<T>(data, steps, n, rows, repeated, Op<c10::opmath_type<T>>(numbers));
 }
 
 // Expressions up to this cost have loops of their own for 16-bit floats: to convert rows before and
@@ -139,14 +151,14 @@ template <template <typename> class Op, typename... T>
 constexpr ExpressionKernel make_expression_kernel() {
   ExpressionKernel kernel{&run_expression};
   const auto add = [&]<typename U>(U) {
-    kernel.add(c10::CppTypeToScalarType<U>::value, &expression_row<Op, U>,
+    kernel.add(c10::CppTypeToScalarType<U>::value, &expression_rows<Op, U>,
                kReadsRepeated<U, Op<float>::kInputs>);
   };
   (add(T()), ...);
   if constexpr (requires { Op<float>::kSigns; }) {
     // Both kinds have the sign in the same place.
     for (ScalarType dtype : {ScalarType::Half, ScalarType::BFloat16}) {
-      kernel.add(dtype, &expression_row<Op, Signed16>,
+      kernel.add(dtype, &expression_rows<Op, Signed16>,
                  kReadsRepeated<Signed16, Op<float>::kInputs>);
     }
   } else if constexpr (Vec<float>::kInRegister &&
@@ -175,7 +187,7 @@ inline constexpr ExpressionKernel any_kernel =
 template <template <typename> class Op>
 constexpr ExpressionKernel make_truth_kernel() {
   ExpressionKernel kernel = numeric_kernel<Op>;
-  kernel.add(ScalarType::Bool, &expression_row<Op, uint8_t>,
+  kernel.add(ScalarType::Bool, &expression_rows<Op, uint8_t>,
              kReadsRepeated<uint8_t, Op<float>::kInputs>);
   return kernel;
 }

@@ -59,9 +59,11 @@ OPLOOM_ALWAYS_INLINE void dense_row(char* const* data, int64_t n, F& f, std::ind
 template <typename F>
 void cpu_kernel(TensorIteratorBase& iter, F f) {
   constexpr int arity = function_traits<F>::arity;
-  at::detail::for_each_dense_row(iter, arity + 1, [&f](char* const* data, int64_t n, uint32_t) {
+  const auto row = [&f](char* const* data, int64_t n, uint32_t) OPLOOM_ALWAYS_INLINE_LAMBDA {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
-  });
+  };
+  at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row),
+                                 {.by_row = true});
 }
 
 // ---- A Vec at a time ----
@@ -104,10 +106,12 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
       return vec_arity<V, F>();
     }
   }();
-  const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
-    dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
-  };
-  at::detail::for_each_dense_row(iter, arity + 1, row, vec::kReadsRepeated<T, arity>);
+  const auto row = [&f](char* const* data, int64_t n, uint32_t repeated)
+                       OPLOOM_ALWAYS_INLINE_LAMBDA {
+                         dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
+                       };
+  at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row),
+                                 {.repeats = vec::kReadsRepeated<T, arity>});
 }
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

@@ -66,10 +66,13 @@ constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kNarrow = 2;
 // Where elements or rows are copied again and again.
 constexpr int64_t kShortRepeatedBytes = 2048;
-// Where an output or two inputs would be copied together that are dense rows with gaps behind them,
-// a loop for each row is faster from this length on, but not for elements that are converted in
-// registers.
-constexpr int64_t kApartRowBytes = 192, kFewestApartBytes = 4;
+// Where operands would be copied together that are dense rows with gaps behind them, a loop that
+// goes from row to row is faster from this length on: if they are outputs or several inputs, and if
+// one input is; of elements as narrow, with which the ends of rows take long; and for loops
+// `by_row` or outputs that are written past the cache.
+constexpr int64_t kApartRowBytes = 48, kOneApartRowBytes = 128;
+constexpr int64_t kApartNarrowBytes = 64, kOneApartNarrowBytes = 256;
+constexpr int64_t kApartByRowBytes = 192;
 // Fewer transposed rows than this are gathered one by one.
 constexpr int64_t kFewRows = 8;
 
@@ -105,7 +108,7 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
       }
       row[k] = buffer(k);
     }
-    dense(row, rows * size0, /*repeated=*/0);
+    dense(row, /*steps=*/nullptr, rows * size0, /*rows=*/1, /*repeated=*/0);
     for (int k = 0; k < outputs; ++k) {
       if (row[k] != buffer(k)) continue;
       const int64_t row_bytes = size0 * sizes[k];
@@ -304,10 +307,11 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
         row[k] = mode[k] == Mode::Dense ? data[k] + i * strides[k] + j * outer[k] : buffer[k];
       }
       if (in_place != 0) row[in_place] = row[0];
-      for (int64_t r = 0; r < rows; ++r) {
-        if (prepares) prepare(i, j, r, n, rows, next);
-        dense(row, n, repeated);
-        for (int k = 0; prepares && k < outputs; ++k) {
+      if (!prepares) dense(row, step, n, rows, repeated);
+      for (int64_t r = 0; prepares && r < rows; ++r) {
+        prepare(i, j, r, n, rows, next);
+        dense(row, step, n, /*rows=*/1, repeated);
+        for (int k = 0; k < outputs; ++k) {
           if (mode[k] != Mode::Strided) continue;
           move[k](data[k] + i * strides[k] + (j + r) * outer[k], strides[k], buffer[k], sizes[k],
                   n);
@@ -336,6 +340,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
 void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* sizes, int operands,
                            int64_t size0, int64_t size1, uint32_t repeated, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
+  if (repeated == 0) return dense(data, outer, size0, size1, repeated);
   constexpr int64_t kBlock = 8;
   alignas(64) char elements[kMaxOperands][kBlock * kRepeatedBytes];
   const RepeatLoop repeat = get_repeat_loop();
@@ -351,10 +356,7 @@ void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* s
       place[k] = elements[k];
       step[k] = kRepeatedBytes;
     }
-    for (int64_t r = 0; r < rows; ++r) {
-      dense(place, size0, repeated);
-      for (int k = 0; k < operands; ++k) place[k] += step[k];
-    }
+    dense(place, step, size0, rows, repeated);
   }
 }
 
@@ -372,7 +374,7 @@ bool is_rather_transposed(const int64_t* strides, const int64_t* sizes, int oper
 
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,
-                        bool repeats) {
+                        DenseRowTraits loop) {
   int64_t turned[2 * kMaxOperands];
   if (std::min(size0, size1) >= kFewRows && is_rather_transposed(strides, sizes, operands)) {
     std::rotate_copy(strides, strides + operands, strides + 2 * operands, turned);
@@ -391,12 +393,10 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     const bool row_is_dense = strides[k] == sizes[k];
     const bool follows = row_is_dense && outer[k] == size0 * sizes[k];
     // An output counts as two.
-    if (row_is_dense && !follows && outer[k] != 0 && sizes[k] >= kFewestApartBytes) {
-      apart += k < outputs ? 2 : 1;
-    }
+    if (row_is_dense && !follows && outer[k] != 0) apart += k < outputs ? 2 : 1;
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
-    if (strides[k] == 0 && k >= outputs && repeats) {
+    if (strides[k] == 0 && k >= outputs && loop.repeats) {
       repeated |= uint32_t{1} << k;
     } else {
       as_it_is = as_it_is && row_is_dense;
@@ -404,7 +404,10 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     in_order = in_order && (k >= outputs || follows || (row_is_dense && !stream));
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
-  const bool one_by_one = as_it_is && apart > 1 && size0 * largest >= kApartRowBytes;
+  int64_t apart_bytes = apart > 1 ? kApartRowBytes : kOneApartRowBytes;
+  if (largest <= kNarrow) apart_bytes = apart > 1 ? kApartNarrowBytes : kOneApartNarrowBytes;
+  if (loop.by_row || stream) apart_bytes = apart > 1 ? kApartByRowBytes : kShortRepeatedBytes;
+  const bool one_by_one = as_it_is && apart > 0 && size0 * largest >= apart_bytes;
   int64_t short_bytes = kShortRowBytes;
   if (merges) {
     const bool loop_repeats = !stream && as_it_is && repeated != 0;
@@ -427,7 +430,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   // Computed in a buffer, and copied from there past the cache.
   const int64_t most = (near ? near_piece_bytes(sizes[0]) : kFarPieceBytes) / sizes[0];
   const int64_t line = near ? kLineBytes / sizes[0] : 0;
-  const auto streamed = [&](char* const* row, int64_t n, uint32_t repeated) {
+  const auto stream_row = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char piece[kFarPieceBytes];
     const BytesLoop copy = get_stream_loop();
     char* const target = row[0];
@@ -441,7 +444,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
       for (int k = 1; k < operands; ++k) {
         at[k] = row[k] + (is_repeated(repeated, k) ? 0 : i * sizes[k]);
       }
-      dense(at, count, repeated);
+      dense(at, /*steps=*/nullptr, count, /*rows=*/1, repeated);
       for (int k = 1; near && k < operands; ++k) {
         if (!is_repeated(repeated, k)) {
           fetch_near(at[k] + kNearAheadBytes, count * sizes[k], 0);
@@ -450,18 +453,19 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
       copy(target + i * sizes[0], piece, count * sizes[0]);
     }
   };
+  const auto streamed = row_by_row(operands, stream_row);
   const bool in_pieces =
       stream && outputs == 1 &&
       (short_rows || (strides[0] == sizes[0] && size0 * sizes[0] >= kFarPieceBytes / 2));
-  const DenseRowLoop loop = in_pieces ? DenseRowLoop(streamed) : dense;
+  const DenseRowLoop rows_loop = in_pieces ? DenseRowLoop(streamed) : dense;
   if (short_rows) {
-    for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, loop);
+    for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, rows_loop);
   } else if (all_dense || size0 == 1 || (as_it_is && (!stream || (near && in_pieces)))) {
     if (size0 == 1) repeated = 0;
-    for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, repeated, loop);
+    for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, repeated, rows_loop);
   } else {
     for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
-                          stream, loop);
+                          stream, rows_loop);
   }
   if (in_pieces) stream_fence();
 }
@@ -470,7 +474,7 @@ namespace {
 
 // Elements as they lie in memory, `sizes` bytes each.
 void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoop dense,
-                     bool repeats) {
+                     DenseRowTraits loop) {
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
   for (int k = outputs; stream && k < operands; ++k) {
@@ -478,8 +482,7 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoo
     stream = iter.data_ptr(k) != iter.data_ptr(0);
   }
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense,
-                       repeats);
+    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense, loop);
   });
 }
 
@@ -514,7 +517,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
     repeats = !is_converted(k) || piece * iter.element_size(k) >= kRepeatedBytes;
   }
   const RepeatLoop repeat = get_repeat_loop();
-  const auto convert = [&](char* const* row, int64_t n, uint32_t repeated) {
+  const auto convert_row = [&](char* const* row, int64_t n, uint32_t repeated) {
     alignas(64) char buffers[kBytes];
     for (int64_t i = 0; i < n; i += piece) {
       const int64_t count = std::min(piece, n - i);
@@ -532,7 +535,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
         at[k] = buffer;
         buffer += piece * iter.element_size(k);
       }
-      dense(at, count, repeated);
+      dense(at, /*steps=*/nullptr, count, /*rows=*/1, repeated);
       for (int k = 0; k < outputs; ++k) {
         const OperandInfo& op = as_is.operand(k);
         if (op.store == nullptr) continue;
@@ -540,23 +543,26 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
       }
     }
   };
-  for_each_row_of(as_is, sizes, convert, repeats);
+  const auto convert = row_by_row(operands, convert_row);
+  for_each_row_of(as_is, sizes, convert, {.repeats = repeats, .by_row = true});
 }
 
 // All but small calls after a short cut.
 OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, DenseRowLoop dense,
-                                        bool repeats) {
+                                        DenseRowTraits loop) {
   const int operands = iter.ntensors();
   if (iter.is_dense_row()) {
     char* data[kMaxOperands];
     for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
-    if (iter.numel() < GRAIN_SIZE) return dense(data, iter.numel(), /*repeated=*/0);
+    if (iter.numel() < GRAIN_SIZE) {
+      return dense(data, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
+    }
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
     if (in_place) {
       const auto run = [&](int64_t begin, int64_t end) {
         char* row[kMaxOperands];
         for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * iter.element_size(k);
-        dense(row, end - begin, /*repeated=*/0);
+        dense(row, /*steps=*/nullptr, end - begin, /*rows=*/1, /*repeated=*/0);
       };
       // By another tensor, as parameters are updated by their gradients.
       const int64_t grain = operands > 2 ? at::kUpdateGrain : GRAIN_SIZE;
@@ -564,22 +570,23 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, DenseRowLoop d
                                        run);
     }
   }
-  if (iter.has_casts()) return for_each_converted_row(iter, dense, repeats);
+  if (iter.has_casts()) return for_each_converted_row(iter, dense, loop.repeats);
   int64_t sizes[kMaxOperands];
   for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
-  for_each_row_of(iter, sizes, dense, repeats);
+  for_each_row_of(iter, sizes, dense, loop);
 }
 
 }  // namespace
 
-void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, bool repeats) {
+void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
+                        DenseRowTraits loop) {
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
                          "the kernel takes ", operands, " operands, got ", iter.ntensors());
   // A small call needs neither the iterator's loops nor other threads.
   if (char* const* rows = iter.row_ptrs(); rows != nullptr && iter.numel() < GRAIN_SIZE) {
-    return dense(rows, iter.numel(), /*repeated=*/0);
+    return dense(rows, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
   }
-  for_each_other_row(iter, dense, repeats);
+  for_each_other_row(iter, dense, loop);
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -4,6 +4,7 @@
 #include <aten/core/Namespace.h>
 #include <c10/util/Export.h>
 #include <c10/util/FunctionRef.h>
+#include <c10/util/Macros.h>
 
 #include <cstdint>
 
@@ -27,8 +28,9 @@ namespace at::inline oploom_v1::detail {
 // `data` points to the first elements of `operands` operands, `outputs` outputs first; `strides`
 // holds their inner and then their outer strides (bytes), as in TensorIteratorBase::loop2d_t;
 // `sizes` the bytes of one element of each; `stream` says that the output is one for which
-// kStreamedBytes in Cast.h holds. `dense` gets pointers to rows of n dense elements;
-// `repeats` says that it looks at `repeated`.
+// kStreamedBytes in Cast.h holds. `dense` gets pointers to the first of `rows` rows, one or more,
+// of n dense elements each, and how many bytes of each operand lie from one row to the next, which
+// need not be there for a single row.
 inline constexpr int kMaxOperands = 16;  // outputs and inputs
 
 // Whether rows of n elements of a transposed operand are long enough for a buffer of hundreds of
@@ -37,14 +39,50 @@ constexpr bool are_long_rows(int64_t n, int64_t element_size) {
   return n >= 64 && n * element_size > 128;
 }
 
-using DenseRowLoop = c10::function_ref<void(char* const* data, int64_t n, uint32_t repeated)>;
+using DenseRowLoop = c10::function_ref<void(char* const* data, const int64_t* steps, int64_t n,
+                                            int64_t rows, uint32_t repeated)>;
+
+struct DenseRowTraits {
+  bool repeats = false;  // it looks at `repeated`
+  bool by_row = false;   // short rows are better joined: to begin or to end one takes long
+};
+
+// The loop that calls row(data, n, repeated) for each of its rows, of so many operands.
+template <int kOperands, typename Row>
+auto row_by_row(const Row& row) {
+  return
+      [row](char* const* data, const int64_t* steps, int64_t n, int64_t rows, uint32_t repeated) {
+        char* at[kOperands];
+        for (int k = 0; k < kOperands; ++k) at[k] = data[k];
+        for (;;) {
+          row(at, n, repeated);
+          if (--rows <= 0) return;
+          for (int k = 0; k < kOperands; ++k) at[k] += steps[k];
+        }
+      };
+}
+template <typename Row>
+auto row_by_row(int operands, const Row& row) {
+  return [row, operands](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
+                         uint32_t repeated) {
+    if (rows == 1) return row(data, n, repeated);
+    char* at[kMaxOperands];
+    for (int k = 0; k < operands; ++k) at[k] = data[k];
+    for (;;) {
+      row(at, n, repeated);
+      if (--rows <= 0) return;
+      for (int k = 0; k < operands; ++k) at[k] += steps[k];
+    }
+  };
+}
+
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,
-                                   bool stream, DenseRowLoop dense, bool repeats = false);
+                                   bool stream, DenseRowLoop dense, DenseRowTraits loop = {});
 
 // For all elements of an iterator with one output or more, on several threads if there are many.
 // `operands`: how many the loop expects.
 OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
-                                   bool repeats = false);
+                                   DenseRowTraits loop = {});
 
 }  // namespace at::inline oploom_v1::detail

@@ -27,7 +27,7 @@ class ReducedRows {
     for (int k = 0; k < outputs_; ++k) converted_[k] = iter.dtype(k) == dtype;
   }
 
-  void operator()(expression_row_fn row, char* const* data, int64_t n, uint32_t repeated,
+  void operator()(expression_rows_fn loop, char* const* data, int64_t n, uint32_t repeated,
                   const Scalar* numbers) const {
     alignas(64) float buffers[kMaxOperands][kPiece];
     char* pieces[kMaxOperands];
@@ -45,7 +45,7 @@ class ReducedRows {
           load_(pieces[k], sizeof(float), data[k] + i * size_, size_, count);
         }
       }
-      row(pieces, count, repeated, numbers);
+      loop(pieces, /*steps=*/nullptr, count, /*rows=*/1, repeated, numbers);
       for (int k = 0; k < outputs_; ++k) {
         if (!converted_[k]) continue;
         const char* piece = reinterpret_cast<const char*>(buffers[k]);
@@ -85,22 +85,22 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
   }
   const bool by_rows = none && c10::isReducedFloatingType(dtype);
   const ScalarType computed = by_rows ? ScalarType::Float : dtype;
-  const auto row = kernel.rows[static_cast<size_t>(computed)];
+  const auto loop = kernel.rows[static_cast<size_t>(computed)];
   const bool repeats = kernel.repeats(computed);
   const int operands = iter.ntensors();
-  OPLOOM_INTERNAL_ASSERT(row != nullptr && operands <= kMaxOperands, iter.op_name(),
+  OPLOOM_INTERNAL_ASSERT(loop != nullptr && operands <= kMaxOperands, iter.op_name(),
                          "(): no kernel for ", dtype);
   if (by_rows) {
     const ReducedRows convert(iter, dtype);
-    const auto run = [&](char* const* data, int64_t n, uint32_t repeated) {
-      convert(row, data, n, repeated, numbers);
-    };
-    at::detail::for_each_dense_row(iter, operands, run, repeats);
+    const auto run =
+        at::detail::row_by_row(operands, [&](char* const* row, int64_t n, uint32_t repeated) {
+          convert(loop, row, n, repeated, numbers);
+        });
+    at::detail::for_each_dense_row(iter, operands, run, {.repeats = repeats, .by_row = true});
   } else {
-    const auto run = [&](char* const* data, int64_t n, uint32_t repeated) {
-      row(data, n, repeated, numbers);
-    };
-    at::detail::for_each_dense_row(iter, operands, run, repeats);
+    const auto run = [&](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
+                         uint32_t repeated) { loop(data, steps, n, rows, repeated, numbers); };
+    at::detail::for_each_dense_row(iter, operands, run, {.repeats = repeats});
   }
 }
 

@@ -22,20 +22,20 @@ class TensorIteratorBase;
 
 namespace native {
 
-// `data` points to n elements of each operand, outputs first, or to one that is repeated (see Note
-// [Dense rows]); `numbers` are the operator's numbers in the order of its schema.
-using expression_row_fn = void (*)(char* const* data, int64_t n, uint32_t repeated,
-                                   const Scalar* numbers);
+// A loop over rows of n elements of each operand, outputs first, or of one that is repeated (see
+// Note [Dense rows]); `numbers` are the operator's numbers in the order of its schema.
+using expression_rows_fn = void (*)(char* const* data, const int64_t* steps, int64_t n,
+                                    int64_t rows, uint32_t repeated, const Scalar* numbers);
 
 struct ExpressionKernel {
   void (*run)(TensorIteratorBase& iter, const ExpressionKernel& kernel, const Scalar* numbers);
   // By dtype; null where there is none. Half and BFloat16, computed as float, need none, nor do
   // integers where the result is false of all.
-  std::array<expression_row_fn, c10::kNumScalarTypes> rows{};
+  std::array<expression_rows_fn, c10::kNumScalarTypes> rows{};
   uint32_t repeat = 0;  // bit i: the loop of dtype i takes repeated elements
 
-  constexpr void add(ScalarType dtype, expression_row_fn row, bool repeats) {
-    rows[static_cast<size_t>(dtype)] = row;
+  constexpr void add(ScalarType dtype, expression_rows_fn loop, bool repeats) {
+    rows[static_cast<size_t>(dtype)] = loop;
     repeat |= uint32_t{repeats} << static_cast<int>(dtype);
   }
   bool repeats(ScalarType dtype) const { return (repeat >> static_cast<int>(dtype) & 1) != 0; }

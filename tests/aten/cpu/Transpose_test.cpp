@@ -202,25 +202,30 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
                          static_cast<T>(reinterpret_cast<const C*>(data[3])[at(3, i, j)]));
     }
   }
-  for (const auto& [repeats, near] : {std::pair(false, false), {true, false}, {true, true}}) {
+  for (const auto& [repeats, by_row, near] : {std::tuple(false, false, false),
+                                              {false, true, false},
+                                              {true, false, false},
+                                              {true, true, true}}) {
     const at::detail::NearFetchesGuard guard(near);
     memory[0] = before;
     data[0] = memory[0].data();
     at::detail::for_each_dense_row(
         data, strides, sizes, 1, 4, size0, size1, stream,
-        [](char* const* row, int64_t n, uint32_t repeated) {
-          for (int64_t i = 0; i < n; ++i) {
-            reinterpret_cast<T*>(row[0])[i] =
-                static_cast<T>(element<T>(row, 1, i, repeated) + element<T>(row, 2, i, repeated) +
-                               static_cast<T>(element<C>(row, 3, i, repeated)));
-          }
-        },
-        repeats);
+        at::detail::row_by_row(4,
+                               [](char* const* row, int64_t n, uint32_t repeated) {
+                                 for (int64_t i = 0; i < n; ++i) {
+                                   reinterpret_cast<T*>(row[0])[i] = static_cast<T>(
+                                       element<T>(row, 1, i, repeated) +
+                                       element<T>(row, 2, i, repeated) +
+                                       static_cast<T>(element<C>(row, 3, i, repeated)));
+                                 }
+                               }),
+        {.repeats = repeats, .by_row = by_row});
     at::detail::stream_fence();
     ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
                                  << ", c " << c_kind << ", " << size0 << " x " << size1
-                                 << ", stream " << stream << ", repeats " << repeats << ", near "
-                                 << near;
+                                 << ", stream " << stream << ", repeats " << repeats << ", by row "
+                                 << by_row << ", near " << near;
   }
 }
 
@@ -269,14 +274,15 @@ TEST(Transpose, FarRowsThatShareMemory) {
                   reinterpret_cast<char*>(const_cast<uint32_t*>(with_gaps.data()))};
   const int64_t strides[] = {4, 4, 8, 4 * pitch, 4 * pitch, 8 * size0}, sizes[] = {4, 4, 4};
   const at::detail::NearFetchesGuard guard(true);
+  const auto add = [](char* const* row, int64_t n, uint32_t) {
+    auto* to = reinterpret_cast<uint32_t*>(row[0]);
+    for (int64_t i = 0; i < n; ++i) {
+      to[i] = reinterpret_cast<const uint32_t*>(row[1])[i] +
+              reinterpret_cast<const uint32_t*>(row[2])[i];
+    }
+  };
   at::detail::for_each_dense_row(data, strides, sizes, 1, 3, size0, size1, /*stream=*/false,
-                                 [](char* const* row, int64_t n, uint32_t) {
-                                   auto* to = reinterpret_cast<uint32_t*>(row[0]);
-                                   for (int64_t i = 0; i < n; ++i) {
-                                     to[i] = reinterpret_cast<const uint32_t*>(row[1])[i] +
-                                             reinterpret_cast<const uint32_t*>(row[2])[i];
-                                   }
-                                 });
+                                 at::detail::row_by_row(3, add));
   for (int64_t j = 0, k = 0; j < size1; ++j) {
     for (int64_t i = 0; i < pitch; ++i, ++k) {
       ASSERT_EQ(shared[k], i < size0 ? before[k + 1] + 1 : before[k]) << i << ", " << j;
@@ -293,6 +299,8 @@ TEST(Transpose, ShortRowsTakenTogether) {
           check_rows<uint32_t, uint8_t>(kFollowing, a, b, c, 7, 900, stream);
           check_rows<uint8_t, uint16_t>(kFollowing, a, b, c, 33, 300, stream);
           check_rows<uint64_t, uint64_t>(kFollowing, a, b, c, 3, 700, stream);
+          check_rows<uint64_t, uint64_t>(kFollowing, a, b, c, 16, 200, stream);
+          check_rows<uint32_t, uint32_t>(kDense, a, b, c, 20, 200, stream);
           check_rows<Wide, Wide>(kFollowing, a, b, c, 3, 400, stream);
           check_rows<uint16_t, uint32_t>(kFollowing, a, b, c, 400, 30, stream);
           check_rows<uint16_t, uint16_t>(kFollowing, a, b, c, 1500, 5, stream);
@@ -319,16 +327,15 @@ TEST(Transpose, DenseRowsOfManyOperands) {
     strides[k] = transposed ? 8 * size1 : 8;
     strides[kOperands + k] = transposed ? 8 : 8 * size0;
   }
+  const auto add = [](char* const* row, int64_t n, uint32_t) {
+    for (int64_t i = 0; i < n; ++i) {
+      double sum = 0;
+      for (int k = 1; k < kOperands; ++k) sum += reinterpret_cast<const double*>(row[k])[i];
+      reinterpret_cast<double*>(row[0])[i] = sum;
+    }
+  };
   at::detail::for_each_dense_row(data, strides, sizes, 1, kOperands, size0, size1, false,
-                                 [](char* const* row, int64_t n, uint32_t) {
-                                   for (int64_t i = 0; i < n; ++i) {
-                                     double sum = 0;
-                                     for (int k = 1; k < kOperands; ++k) {
-                                       sum += reinterpret_cast<const double*>(row[k])[i];
-                                     }
-                                     reinterpret_cast<double*>(row[0])[i] = sum;
-                                   }
-                                 });
+                                 at::detail::row_by_row(kOperands, add));
   for (int64_t i = 0; i < size0 * size1; ++i) {
     ASSERT_EQ(memory[0][static_cast<size_t>(i)], static_cast<double>(15 * i));
   }

@@ -431,12 +431,13 @@ TEST(DenseRows, EveryKindOfStride) {
     const int64_t strides[] = {4 * out_stride, 4 * size1, 0, 8, 4 * out_stride * size0, 4, 4, 0};
     const int64_t sizes[] = {4, 4, 4, 4};
     at::detail::for_each_dense_row(
-        data, strides, sizes, 1, 4, size0, size1, false, [](char* const* row, int64_t n, uint32_t) {
+        data, strides, sizes, 1, 4, size0, size1, false,
+        at::detail::row_by_row(4, [](char* const* row, int64_t n, uint32_t) {
           const auto at = [&](int k) { return reinterpret_cast<float*>(row[k]); };
           for (int64_t i = 0; i < n; ++i) {
             at(0)[i] = at(1)[i] + at(2)[i] + at(3)[i];
           }
-        });
+        }));
     for (int64_t j = 0; j < size1; ++j) {
       for (int64_t i = 0; i < size0; ++i) {
         ASSERT_EQ(out[out_stride * (j * size0 + i)], a[i * size1 + j] + b[j] + c[2 * i]);

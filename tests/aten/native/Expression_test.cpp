@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <aten/iterator/Cast.h>
+#include <aten/iterator/DenseRows.h>
 #include <aten/native/Expression.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/randint.h>
@@ -23,7 +24,7 @@ constexpr int kInputs = 8;
 
 // outputs[k] = (k + 1) * inputs[k] + inputs[7]
 template <typename T>
-void weighted_row(char* const* data, int64_t n, uint32_t repeated, const Scalar*) {
+void weighted_row(char* const* data, int64_t n, uint32_t repeated) {
   const auto element = [&](int k, int64_t i) {
     constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
     return reinterpret_cast<const T*>(data[k])[(repeated >> k & 1) != 0 ? i % kElements : i];
@@ -37,6 +38,12 @@ void weighted_row(char* const* data, int64_t n, uint32_t repeated, const Scalar*
   }
 }
 
+template <typename T>
+void weighted_rows(char* const* data, const int64_t* steps, int64_t n, int64_t rows,
+                   uint32_t repeated, const Scalar*) {
+  at::detail::row_by_row(kOutputs + kInputs, &weighted_row<T>)(data, steps, n, rows, repeated);
+}
+
 // Whole numbers so small that every dtype computes without rounding.
 Tensor small_numbers(at::IntArrayRef shape, ScalarType dtype) {
   return at::randint(-5, 6, shape, at::kDouble).to(dtype);
@@ -48,8 +55,8 @@ class ManyOutputsTest : public testing::TestWithParam<std::tuple<ScalarType, boo
 TEST_P(ManyOutputsTest, EveryLayout) {
   const auto [dtype, repeats] = GetParam();
   at::native::ExpressionKernel kernel{&at::native::run_expression};
-  kernel.add(ScalarType::Float, &weighted_row<float>, repeats);
-  kernel.add(ScalarType::Double, &weighted_row<double>, repeats);
+  kernel.add(ScalarType::Float, &weighted_rows<float>, repeats);
+  kernel.add(ScalarType::Double, &weighted_rows<double>, repeats);
   at::manual_seed(3);
   for (const int64_t rows : {1, 3, 70}) {
     for (const int64_t columns : {1, 5, 300, 1200}) {
