@@ -129,11 +129,11 @@ OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t 
 template <typename T, typename F>
 OPLOOM_ALWAYS_INLINE void expression_rows(char* const* data, const int64_t* steps, int64_t n,
                                           int64_t rows, uint32_t repeated, const F& op) {
-  const auto row = [&op](char* const* row, int64_t count,
-                         uint32_t repeats) OPLOOM_ALWAYS_INLINE_LAMBDA {
+  const auto compute = [&op](char* const* row, int64_t count,
+                             uint32_t repeats) OPLOOM_ALWAYS_INLINE_LAMBDA {
     expression_row<T>(row, count, repeats, op, std::make_index_sequence<F::kInputs>{});
   };
-  at::detail::row_by_row<F::kOutputs + F::kInputs>(row)(data, steps, n, rows, repeated);
+  at::detail::row_by_row<F::kOutputs + F::kInputs>(compute)(data, steps, n, rows, repeated);
 }
 
 // Those of `Op<T>`, which is made from the operator's numbers.

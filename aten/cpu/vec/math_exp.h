@@ -93,8 +93,8 @@ OPLOOM_ALWAYS_INLINE F exp_of(F x) {
   const F r = fmadd(n, F(kReducedRest<T>), hi);
   return scale_by_power(exp_near_zero(r), n, rounded);
 }
-// (a + a_rest) exp(x + rest), where `rest` is what x has lost, for x from -1400 to 1400, or -180 to
-// 180. a + a r is kept in two numbers, and so is r.
+// (a + a_rest) exp(x + rest), where `rest` is what x has lost, for x from -1400 to 1400, or -174 to
+// 174. a + a r is kept in two numbers, and so is r.
 template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_times(F a, F a_rest, F x, F rest) {
   using T = typename FloatingForm<F>::number;

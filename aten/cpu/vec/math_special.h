@@ -124,8 +124,8 @@ OPLOOM_ALWAYS_INLINE ErfinvCurve blend(const ErfinvCurve& a, const ErfinvCurve& 
           blendv(a.center_rest, b.center_rest, mask), blendv(a.slope, b.slope, mask)};
 }
 
-// For any share, a positive normal number, or, if it is never so small, down to e^-36; w is that of
-// share / 2^raised.
+// Where w is that of share / 2^raised; `share` is a positive normal number, from e^-36 on unless
+// kAnyShare.
 template <bool kAnyShare>
 OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> share, Vec<double> raised) {
   using D = Vec<double>;
