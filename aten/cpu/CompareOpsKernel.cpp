@@ -16,7 +16,7 @@ namespace {
 template <typename T, typename F>
 void compare(TensorIteratorBase& iter, const F& f) {
   if constexpr (std::is_same_v<T, Half>) {
-    const auto row = [&f](char* const* data, int64_t n, uint32_t) {
+    at::detail::for_each_dense_row(iter, 3, [&f](char* const* data, int64_t n, uint32_t) {
       constexpr int64_t kPiece = 512;
       alignas(64) float rows[2][kPiece];
       for (int64_t i = 0; i < n; i += kPiece) {
@@ -28,8 +28,7 @@ void compare(TensorIteratorBase& iter, const F& f) {
         }
         dense_row(at, count, f, std::make_index_sequence<2>{});
       }
-    };
-    at::detail::for_each_dense_row(iter, 3, at::detail::row_by_row<3>(row), {.by_row = true});
+    });
   } else {
     cpu_kernel(iter, [f](T a, T b) -> bool { return f(a, b); });
   }

@@ -267,11 +267,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const auto to_size = static_cast<int64_t>(c10::elementSize(to));
   const auto from_size = static_cast<int64_t>(c10::elementSize(from));
   if (to != from) {
-    const auto convert = [&](char* const* dense, int64_t n, uint32_t) {
+    return at::detail::for_each_dense_row(iter, 2, [&](char* const* dense, int64_t n, uint32_t) {
       row(dense[0], to_size, dense[1], from_size, n);
-    };
-    return at::detail::for_each_dense_row(iter, 2, at::detail::row_by_row<2>(convert),
-                                          {.by_row = true});
+    });
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
@@ -294,11 +292,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     if (transposed && (stream ? large && !at_lines(data[0], strides[2])
                               : may_be_crowded && strides[2] % 2048 == 0)) {
       const int64_t sizes[] = {to_size, to_size};
-      const auto move = [&](char* const* dense, int64_t n, uint32_t) {
-        row(dense[0], to_size, dense[1], to_size, n);
-      };
       return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, stream,
-                                            at::detail::row_by_row<2>(move), {.by_row = true});
+                                            [&](char* const* dense, int64_t n, uint32_t) {
+                                              row(dense[0], to_size, dense[1], to_size, n);
+                                            });
     }
     if (transposed) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);

@@ -15,11 +15,10 @@ namespace {
 template <typename T>
 void fill_with(TensorIteratorBase& iter, T element) {
   if (iter.is_dense_row()) {
-    // There is one row: all of it.
-    const auto fill = [element](char* const* data, const int64_t*, int64_t n, int64_t, uint32_t) {
-      fill_row(reinterpret_cast<T*>(data[0]), n, element);
-    };
-    return at::detail::for_each_dense_row(iter, 1, fill);
+    return at::detail::for_each_dense_row(iter, 1,
+                                          [element](char* const* data, int64_t n, uint32_t) {
+                                            fill_row(reinterpret_cast<T*>(data[0]), n, element);
+                                          });
   }
   const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(T));
   const char* from = reinterpret_cast<const char*>(&element);

@@ -33,7 +33,7 @@ void complex_abs_kernel(TensorIteratorBase& iter) {
   if constexpr (!V::kInRegister) {
     return cpu_kernel(iter, [](c10::complex<T> z) -> T { return std::abs(z); });
   } else {
-    const auto row = [](char* const* data, int64_t n, uint32_t) {
+    at::detail::for_each_dense_row(iter, 2, [](char* const* data, int64_t n, uint32_t) {
       constexpr int64_t kStep = V::size();
       auto* out = reinterpret_cast<T*>(data[0]);
       const auto* in = reinterpret_cast<const T*>(data[1]);
@@ -47,8 +47,7 @@ void complex_abs_kernel(TensorIteratorBase& iter) {
       T rest[2 * kStep] = {};
       std::copy(in + 2 * i, in + 2 * n, rest);
       magnitudes(rest).storeu(out + i, n - i);
-    };
-    at::detail::for_each_dense_row(iter, 2, at::detail::row_by_row<2>(row), {.by_row = true});
+    });
   }
 }
 

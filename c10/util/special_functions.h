@@ -20,12 +20,14 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kSqrtPi = 1.7724538509055160273;
 
 // a / (1 + exp(-x - rest)), `rest` being what x has lost, for float or double. Where the power,
-// which is the sum then, may be too large for a number, it has two factors.
+// which is the sum then, may be too large for a number, it has two factors, and what the first
+// product loses is kept.
 template <typename T>
 OPLOOM_HOST_DEVICE T sigmoid_product(T a, T x, T rest = 0) {
   if (x < (sizeof(T) == sizeof(float) ? -87 : -708)) {
-    const T root = std::exp(x / 2);
-    return (a + a * rest) * root * root;
+    const T root = std::exp(x / 2), first = a * root;
+    const T y = std::fma(first, root, (std::fma(a, root, -first) + first * rest) * root);
+    return std::copysign(y, a);  // the sum of zeros has lost the sign
   }
   const T power = std::exp(-x);
   return a / (1 + (power - power * rest));

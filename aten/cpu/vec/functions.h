@@ -93,9 +93,8 @@ OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a, const Vec<T>& x) {
   if constexpr (c10::is_complex_v<T>) {
     return a / (Vec<T>(T(1)) + x.neg().exp());
   } else {
-    return map2(a, x, [](T factor, T value) {
-      return static_cast<T>(c10::special::sigmoid_product<double>(factor, value));
-    });
+    return map2(a, x,
+                [](T factor, T value) { return c10::special::sigmoid_product(factor, value); });
   }
 }
 template <typename T>
