@@ -59,11 +59,9 @@ OPLOOM_ALWAYS_INLINE void dense_row(char* const* data, int64_t n, F& f, std::ind
 template <typename F>
 void cpu_kernel(TensorIteratorBase& iter, F f) {
   constexpr int arity = function_traits<F>::arity;
-  const auto row = [&f](char* const* data, int64_t n, uint32_t) OPLOOM_ALWAYS_INLINE_LAMBDA {
+  at::detail::for_each_dense_row(iter, arity + 1, [&f](char* const* data, int64_t n, uint32_t) {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
-  };
-  at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row),
-                                 {.by_row = true});
+  });
 }
 
 // ---- A Vec at a time ----
@@ -106,12 +104,16 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
       return vec_arity<V, F>();
     }
   }();
-  const auto row = [&f](char* const* data, int64_t n, uint32_t repeated)
-                       OPLOOM_ALWAYS_INLINE_LAMBDA {
-                         dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
-                       };
-  at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row),
-                                 {.repeats = vec::kReadsRepeated<T, arity>});
+  const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
+    dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
+  };
+  constexpr bool repeats = vec::kReadsRepeated<T, arity>;
+  if constexpr (V::kInRegister) {
+    at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row),
+                                   repeats);
+  } else {
+    at::detail::for_each_dense_row(iter, arity + 1, row, repeats);
+  }
 }
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

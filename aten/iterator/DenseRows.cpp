@@ -370,11 +370,32 @@ bool is_rather_transposed(const int64_t* strides, const int64_t* sizes, int oper
   return along_second > along_first;
 }
 
-}  // namespace
+// A loop, and what it says of itself.
+struct DenseRows {
+  DenseRowLoop loop;
+  bool repeats;  // it looks at `repeated`
+  bool by_row;   // it takes a row at a time
+};
 
-void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
-                        int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,
-                        DenseRowTraits loop) {
+// The loop that calls row(data, n, repeated) for each of its rows.
+template <typename Row>
+auto row_by_row(int operands, const Row& row) {
+  return [row, operands](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
+                         uint32_t repeated) {
+    if (rows == 1) return row(data, n, repeated);
+    char* at[kMaxOperands];
+    for (int k = 0; k < operands; ++k) at[k] = data[k];
+    for (int64_t r = 0; r < rows; ++r) {
+      row(at, n, repeated);
+      for (int k = 0; k < operands; ++k) at[k] += steps[k];
+    }
+  };
+}
+
+void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                          int operands, int64_t size0, int64_t size1, bool stream,
+                          const DenseRows& kind) {
+  const DenseRowLoop dense = kind.loop;
   int64_t turned[2 * kMaxOperands];
   if (std::min(size0, size1) >= kFewRows && is_rather_transposed(strides, sizes, operands)) {
     std::rotate_copy(strides, strides + operands, strides + 2 * operands, turned);
@@ -400,7 +421,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
     }
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
-    if (strides[k] == 0 && k >= outputs && loop.repeats) {
+    if (strides[k] == 0 && k >= outputs && kind.repeats) {
       repeated |= uint32_t{1} << k;
     } else {
       as_it_is = as_it_is && row_is_dense;
@@ -411,7 +432,7 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   int64_t apart_bytes = apart > 1 ? kApartRowBytes : kOneApartRowBytes;
   if (largest <= kNarrow) apart_bytes = apart > 1 ? kApartNarrowBytes : kOneApartNarrowBytes;
   const bool far = writes_apart && size0 * size1 * largest >= kFarBytes;
-  if (loop.by_row || stream || far)
+  if (kind.by_row || stream || far)
     apart_bytes = apart > 1 ? kApartByRowBytes : kShortRepeatedBytes;
   const bool one_by_one = as_it_is && apart > 0 && size0 * largest >= apart_bytes;
   int64_t short_bytes = kShortRowBytes;
@@ -476,11 +497,8 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
   if (in_pieces) stream_fence();
 }
 
-namespace {
-
 // Elements as they lie in memory, `sizes` bytes each.
-void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoop dense,
-                     DenseRowTraits loop) {
+void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const DenseRows& kind) {
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
   for (int k = outputs; stream && k < operands; ++k) {
@@ -488,7 +506,7 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, DenseRowLoo
     stream = iter.data_ptr(k) != iter.data_ptr(0);
   }
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for_each_dense_row(data, strides, sizes, outputs, operands, size0, size1, stream, dense, loop);
+    for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream, kind);
   });
 }
 
@@ -550,12 +568,12 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
     }
   };
   const auto convert = row_by_row(operands, convert_row);
-  for_each_row_of(as_is, sizes, convert, {.repeats = repeats, .by_row = true});
+  for_each_row_of(as_is, sizes, {convert, repeats, /*by_row=*/true});
 }
 
 // All but small calls after a short cut.
-OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, DenseRowLoop dense,
-                                        DenseRowTraits loop) {
+OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRows& kind) {
+  const DenseRowLoop dense = kind.loop;
   const int operands = iter.ntensors();
   if (iter.is_dense_row()) {
     char* data[kMaxOperands];
@@ -576,23 +594,48 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, DenseRowLoop d
                                        run);
     }
   }
-  if (iter.has_casts()) return for_each_converted_row(iter, dense, loop.repeats);
+  if (iter.has_casts()) return for_each_converted_row(iter, dense, kind.repeats);
   int64_t sizes[kMaxOperands];
   for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
-  for_each_row_of(iter, sizes, dense, loop);
+  for_each_row_of(iter, sizes, kind);
+}
+
+// The rows of a small call, which needs neither the iterator's loops nor other threads; else null.
+OPLOOM_ALWAYS_INLINE char* const* small_rows(TensorIteratorBase& iter, int operands) {
+  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
+                         "the kernel takes ", operands, " operands, got ", iter.ntensors());
+  char* const* rows = iter.row_ptrs();
+  return iter.numel() < GRAIN_SIZE ? rows : nullptr;
 }
 
 }  // namespace
 
-void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
-                        DenseRowTraits loop) {
-  OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
-                         "the kernel takes ", operands, " operands, got ", iter.ntensors());
-  // A small call needs neither the iterator's loops nor other threads.
-  if (char* const* rows = iter.row_ptrs(); rows != nullptr && iter.numel() < GRAIN_SIZE) {
+void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                        int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,
+                        bool repeats) {
+  for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream,
+                       {dense, repeats, /*by_row=*/false});
+}
+void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                        int operands, int64_t size0, int64_t size1, bool stream,
+                        SingleRowLoop dense, bool repeats) {
+  const auto loop = row_by_row(operands, dense);
+  for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream,
+                       {loop, repeats, /*by_row=*/true});
+}
+
+void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, bool repeats) {
+  if (char* const* rows = small_rows(iter, operands); rows != nullptr) {
     return dense(rows, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
   }
-  for_each_other_row(iter, dense, loop);
+  for_each_other_row(iter, {dense, repeats, /*by_row=*/false});
+}
+void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense, bool repeats) {
+  if (char* const* rows = small_rows(iter, operands); rows != nullptr) {
+    return dense(rows, iter.numel(), /*repeated=*/0);
+  }
+  const auto loop = row_by_row(operands, dense);
+  for_each_other_row(iter, {loop, repeats, /*by_row=*/true});
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -30,7 +30,8 @@ namespace at::inline oploom_v1::detail {
 // `sizes` the bytes of one element of each; `stream` says that the output is one for which
 // kStreamedBytes in Cast.h holds. `dense` gets pointers to the first of `rows` rows, one or more,
 // of n dense elements each, and how many bytes of each operand lie from one row to the next, which
-// need not be there for a single row.
+// need not be there for a single row;
+// `repeats` says that it looks at `repeated`.
 inline constexpr int kMaxOperands = 16;  // outputs and inputs
 
 // Whether rows of n elements of a transposed operand are long enough for a buffer of hundreds of
@@ -42,10 +43,8 @@ constexpr bool are_long_rows(int64_t n, int64_t element_size) {
 using DenseRowLoop = c10::function_ref<void(char* const* data, const int64_t* steps, int64_t n,
                                             int64_t rows, uint32_t repeated)>;
 
-struct DenseRowTraits {
-  bool repeats = false;  // it looks at `repeated`
-  bool by_row = false;   // short rows are better joined: to begin or to end one takes long
-};
+// One that takes a row at a time: short rows are better joined for it.
+using SingleRowLoop = c10::function_ref<void(char* const* data, int64_t n, uint32_t repeated)>;
 
 // The loop that calls row(data, n, repeated) for each of its rows, of so many operands.
 template <int kOperands, typename Row>
@@ -61,28 +60,18 @@ auto row_by_row(const Row& row) {
         }
       };
 }
-template <typename Row>
-auto row_by_row(int operands, const Row& row) {
-  return [row, operands](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
-                         uint32_t repeated) {
-    if (rows == 1) return row(data, n, repeated);
-    char* at[kMaxOperands];
-    for (int k = 0; k < operands; ++k) at[k] = data[k];
-    for (;;) {
-      row(at, n, repeated);
-      if (--rows <= 0) return;
-      for (int k = 0; k < operands; ++k) at[k] += steps[k];
-    }
-  };
-}
-
 OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
                                    int outputs, int operands, int64_t size0, int64_t size1,
-                                   bool stream, DenseRowLoop dense, DenseRowTraits loop = {});
+                                   bool stream, DenseRowLoop dense, bool repeats = false);
+OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes,
+                                   int outputs, int operands, int64_t size0, int64_t size1,
+                                   bool stream, SingleRowLoop dense, bool repeats = false);
 
 // For all elements of an iterator with one output or more, on several threads if there are many.
 // `operands`: how many the loop expects.
 OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
-                                   DenseRowTraits loop = {});
+                                   bool repeats = false);
+OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense,
+                                   bool repeats = false);
 
 }  // namespace at::inline oploom_v1::detail

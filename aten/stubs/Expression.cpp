@@ -92,15 +92,14 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
                          "(): no kernel for ", dtype);
   if (by_rows) {
     const ReducedRows convert(iter, dtype);
-    const auto run =
-        at::detail::row_by_row(operands, [&](char* const* row, int64_t n, uint32_t repeated) {
-          convert(loop, row, n, repeated, numbers);
-        });
-    at::detail::for_each_dense_row(iter, operands, run, {.repeats = repeats, .by_row = true});
+    const auto run = [&](char* const* row, int64_t n, uint32_t repeated) {
+      convert(loop, row, n, repeated, numbers);
+    };
+    at::detail::for_each_dense_row(iter, operands, run, repeats);
   } else {
     const auto run = [&](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
                          uint32_t repeated) { loop(data, steps, n, rows, repeated, numbers); };
-    at::detail::for_each_dense_row(iter, operands, run, {.repeats = repeats});
+    at::detail::for_each_dense_row(iter, operands, run, repeats);
   }
 }
 

@@ -209,18 +209,20 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
     const at::detail::NearFetchesGuard guard(near);
     memory[0] = before;
     data[0] = memory[0].data();
-    at::detail::for_each_dense_row(
-        data, strides, sizes, 1, 4, size0, size1, stream,
-        at::detail::row_by_row(4,
-                               [](char* const* row, int64_t n, uint32_t repeated) {
-                                 for (int64_t i = 0; i < n; ++i) {
-                                   reinterpret_cast<T*>(row[0])[i] = static_cast<T>(
-                                       element<T>(row, 1, i, repeated) +
-                                       element<T>(row, 2, i, repeated) +
-                                       static_cast<T>(element<C>(row, 3, i, repeated)));
-                                 }
-                               }),
-        {.repeats = repeats, .by_row = by_row});
+    const auto add = [](char* const* row, int64_t n, uint32_t repeated) {
+      for (int64_t i = 0; i < n; ++i) {
+        reinterpret_cast<T*>(row[0])[i] =
+            static_cast<T>(element<T>(row, 1, i, repeated) + element<T>(row, 2, i, repeated) +
+                           static_cast<T>(element<C>(row, 3, i, repeated)));
+      }
+    };
+    if (by_row) {
+      at::detail::for_each_dense_row(data, strides, sizes, 1, 4, size0, size1, stream, add,
+                                     repeats);
+    } else {
+      at::detail::for_each_dense_row(data, strides, sizes, 1, 4, size0, size1, stream,
+                                     at::detail::row_by_row<4>(add), repeats);
+    }
     at::detail::stream_fence();
     ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
                                  << ", c " << c_kind << ", " << size0 << " x " << size1
@@ -282,7 +284,7 @@ TEST(Transpose, FarRowsThatShareMemory) {
     }
   };
   at::detail::for_each_dense_row(data, strides, sizes, 1, 3, size0, size1, /*stream=*/false,
-                                 at::detail::row_by_row(3, add));
+                                 at::detail::row_by_row<3>(add));
   for (int64_t j = 0, k = 0; j < size1; ++j) {
     for (int64_t i = 0; i < pitch; ++i, ++k) {
       ASSERT_EQ(shared[k], i < size0 ? before[k + 1] + 1 : before[k]) << i << ", " << j;
@@ -335,7 +337,7 @@ TEST(Transpose, DenseRowsOfManyOperands) {
     }
   };
   at::detail::for_each_dense_row(data, strides, sizes, 1, kOperands, size0, size1, false,
-                                 at::detail::row_by_row(kOperands, add));
+                                 at::detail::row_by_row<kOperands>(add));
   for (int64_t i = 0; i < size0 * size1; ++i) {
     ASSERT_EQ(memory[0][static_cast<size_t>(i)], static_cast<double>(15 * i));
   }

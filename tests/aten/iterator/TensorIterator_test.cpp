@@ -432,7 +432,7 @@ TEST(DenseRows, EveryKindOfStride) {
     const int64_t sizes[] = {4, 4, 4, 4};
     at::detail::for_each_dense_row(
         data, strides, sizes, 1, 4, size0, size1, false,
-        at::detail::row_by_row(4, [](char* const* row, int64_t n, uint32_t) {
+        at::detail::row_by_row<4>([](char* const* row, int64_t n, uint32_t) {
           const auto at = [&](int k) { return reinterpret_cast<float*>(row[k]); };
           for (int64_t i = 0; i < n; ++i) {
             at(0)[i] = at(1)[i] + at(2)[i] + at(3)[i];

@@ -41,7 +41,7 @@ void weighted_row(char* const* data, int64_t n, uint32_t repeated) {
 template <typename T>
 void weighted_rows(char* const* data, const int64_t* steps, int64_t n, int64_t rows,
                    uint32_t repeated, const Scalar*) {
-  at::detail::row_by_row(kOutputs + kInputs, &weighted_row<T>)(data, steps, n, rows, repeated);
+  at::detail::row_by_row<kOutputs + kInputs> (&weighted_row<T>)(data, steps, n, rows, repeated);
 }
 
 // Whole numbers so small that every dtype computes without rounding.
