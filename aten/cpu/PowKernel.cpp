@@ -55,9 +55,10 @@ void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
   }
   if (c10::isComplexType(iter.common_dtype())) {
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_COMPLEX), [&] {
-      // std::pow() multiplies the logarithm, also that of 0, by 0.
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t {
-        return b == scalar_t(0) ? scalar_t(1) : std::pow(a, b);
+      // pow() multiplies the logarithm, also that of 0, by 0.
+      cpu_kernel_vec<scalar_t>(iter, [](const auto& a, const auto& b) {
+        using V = std::decay_t<decltype(a)>;
+        return blendv(pow(a, b), V(scalar_t(1)), b == V(scalar_t(0)));
       });
     });
     return;

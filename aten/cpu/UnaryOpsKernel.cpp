@@ -4,27 +4,13 @@
 #include <aten/cpu/vec/functions.h>
 #include <aten/stubs/UnaryOps.h>
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <utility>
+#include <limits>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
-
-// The parts of as many complex numbers as a Vec has elements, which lie side by side in two.
-template <typename T, size_t... i>
-OPLOOM_ALWAYS_INLINE std::pair<vec::Vec<T>, vec::Vec<T>> parts_of(const T* numbers,
-                                                                  std::index_sequence<i...>) {
-  using V = vec::Vec<T>;
-  typedef T Raw __attribute__((vector_size(sizeof(V))));
-  const auto a = std::bit_cast<Raw>(V::loadu(numbers));
-  const auto b = std::bit_cast<Raw>(V::loadu(numbers + sizeof...(i)));
-  return {std::bit_cast<V>(Raw(__builtin_shufflevector(a, b, (2 * i)...))),
-          std::bit_cast<V>(Raw(__builtin_shufflevector(a, b, (2 * i + 1)...)))};
-}
 
 // The absolute value of a complex number is real: the output has another dtype than the input.
 template <typename T>
@@ -33,20 +19,16 @@ void complex_abs_kernel(TensorIteratorBase& iter) {
   if constexpr (!V::kInRegister) {
     return cpu_kernel(iter, [](c10::complex<T> z) -> T { return std::abs(z); });
   } else {
+    using Complex = vec::Vec<c10::complex<T>>;
     at::detail::for_each_dense_row(iter, 2, [](char* const* data, int64_t n, uint32_t) {
       constexpr int64_t kStep = V::size();
       auto* out = reinterpret_cast<T*>(data[0]);
-      const auto* in = reinterpret_cast<const T*>(data[1]);
-      const auto magnitudes = [](const T* numbers) OPLOOM_ALWAYS_INLINE_LAMBDA {
-        const auto [real, imag] = parts_of(numbers, std::make_index_sequence<V::size()>());
-        return hypot(real, imag);
-      };
+      const auto* in = reinterpret_cast<const c10::complex<T>*>(data[1]);
+      const auto magnitudes = [](const Complex& z)
+                                  OPLOOM_ALWAYS_INLINE_LAMBDA { return hypot(z.real(), z.imag()); };
       int64_t i = 0;
-      for (; i + kStep <= n; i += kStep) magnitudes(in + 2 * i).storeu(out + i);
-      if (i == n) return;
-      T rest[2 * kStep] = {};
-      std::copy(in + 2 * i, in + 2 * n, rest);
-      magnitudes(rest).storeu(out + i, n - i);
+      for (; i + kStep <= n; i += kStep) magnitudes(Complex::loadu(in + i)).storeu(out + i);
+      if (i < n) magnitudes(Complex::loadu(in + i, n - i)).storeu(out + i, n - i);
     });
   }
 }
@@ -83,16 +65,10 @@ void sign_kernel(TensorIteratorBase& iter) {
                   });
 }
 
-// z / |z|, and 0 for 0.
 void sgn_kernel(TensorIteratorBase& iter) {
   if (!c10::isComplexType(iter.common_dtype())) return sign_kernel(iter);
-  OPLOOM_DISPATCH(iter.common_dtype(), "sgn", (OPLOOM_COMPLEX), [&] {
-    using value_t = typename scalar_t::value_type;
-    cpu_kernel(iter, [](scalar_t z) -> scalar_t {
-      const value_t magnitude = std::abs(z);
-      return magnitude == value_t(0) ? scalar_t(0) : z / magnitude;
-    });
-  });
+  OPLOOM_DISPATCH(iter.common_dtype(), "sgn", (OPLOOM_COMPLEX),
+                  [&] { cpu_kernel_vec<scalar_t>(iter, [](const auto& z) { return sgn(z); }); });
 }
 
 void bitwise_not_kernel(TensorIteratorBase& iter) {

@@ -215,18 +215,22 @@ template <typename T>
 OPLOOM_HOST_DEVICE Number<T> hypot(const Number<T>& x, const Number<T>& y) {
   return std::hypot(x.value, y.value);
 }
+template <typename T>
+OPLOOM_HOST_DEVICE Number<T> sigmoid(const Number<T>& x) {
+  if constexpr (c10::is_complex_v<T>) {
+    return c10::special::sigmoid(x.value);
+  } else {
+    return c10::special::sigmoid_product(T(1), x.value);
+  }
+}
 // a * sigmoid(x)
 template <typename T>
 OPLOOM_HOST_DEVICE Number<T> sigmoid_product(const Number<T>& a, const Number<T>& x) {
   if constexpr (c10::is_complex_v<T>) {
-    return a / (Number<T>(T(1)) + exp(neg(x)));
+    return a * sigmoid(x);
   } else {
     return c10::special::sigmoid_product(a.value, x.value);
   }
-}
-template <typename T>
-OPLOOM_HOST_DEVICE Number<T> sigmoid(const Number<T>& x) {
-  return sigmoid_product(Number<T>(T(1)), x);
 }
 // log(exp(x) + exp(y)) and the same of base 2, without overflow.
 template <typename T>

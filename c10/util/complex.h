@@ -110,8 +110,8 @@ struct alignas(sizeof(T) * 2) complex {
     const T c = static_cast<T>(other.real()), d = static_cast<T>(other.imag());
     const T abs_c = c < 0 ? -c : c, abs_d = d < 0 ? -d : d;
     if (abs_c == 0 && abs_d == 0) {  // the parts' own infinities and NaNs
-      real_ /= abs_c;
-      imag_ /= abs_c;
+      real_ /= c;
+      imag_ /= c;
     } else if (abs_c >= abs_d) {
       const T ratio = d / c, scale = T(1) / (c + d * ratio);
       const T re = (real_ + rounded(imag_ * ratio)) * scale;

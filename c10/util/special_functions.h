@@ -7,6 +7,7 @@
 #pragma once
 
 #include <c10/util/bessel.h>
+#include <c10/util/complex.h>
 
 #include <cmath>
 #include <cstdint>
@@ -31,6 +32,17 @@ OPLOOM_HOST_DEVICE T sigmoid_product(T a, T x, T rest = 0) {
   }
   const T power = std::exp(-x);
   return a / (1 + (power - power * rest));
+}
+
+// 1 / (1 + exp(-z)) of a complex number. With w = exp(-z), or exp(z) where Re z < 0, it is 1 / (1 +
+// w) or w / (1 + w): (1 + conj(w)) or (w + |w|^2) over |1 + w|^2. Nothing overflows.
+template <typename T>
+OPLOOM_HOST_DEVICE complex<T> sigmoid(const complex<T>& z) {
+  const T power = std::exp(-std::abs(z.real()));
+  const T cosine = power * std::cos(z.imag()), sine = power * std::sin(z.imag());
+  const T sum = 1 + cosine, scale = 1 / (sum * sum + sine * sine);
+  const T real = z.real() < 0 ? power * power + cosine : sum;
+  return {real * scale, sine * scale};
 }
 
 // Beyond these, the share of gelu_tanh() is 0 or 1 in float or double.

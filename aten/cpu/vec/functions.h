@@ -91,7 +91,7 @@ OPLOOM_ALWAYS_INLINE typename V::Mask truth(bool value) {
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a, const Vec<T>& x) {
   if constexpr (c10::is_complex_v<T>) {
-    return a / (Vec<T>(T(1)) + x.neg().exp());
+    return a * sigmoid(x);
   } else {
     return map2(a, x,
                 [](T factor, T value) { return c10::special::sigmoid_product(factor, value); });
@@ -99,7 +99,11 @@ OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product(const Vec<T>& a, const Vec<T>& x) {
 }
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
-  return sigmoid_product(Vec<T>(T(1)), x);
+  if constexpr (c10::is_complex_v<T>) {
+    return x.map([](T value) { return c10::special::sigmoid(value); });
+  } else {
+    return sigmoid_product(Vec<T>(T(1)), x);
+  }
 }
 
 template <typename T>
@@ -133,6 +137,15 @@ OPLOOM_ALWAYS_INLINE Vec<T> conj(const Vec<T>& x) {
   } else {
     return x;
   }
+}
+
+// z / |z|, and 0 for 0.
+template <typename T>
+Vec<T> sgn(const Vec<T>& x) {
+  return x.map([](T z) {
+    const auto size = std::abs(z);
+    return size == 0 ? T(0) : z / size;
+  });
 }
 
 // ---- One number at a time ----
@@ -301,7 +314,7 @@ OPLOOM_ALWAYS_INLINE Vec<T> floor_divide(const Vec<T>& x, const Vec<T>& y) {
   return blendv(result, x / y, y == zero);
 }
 
-// For one number, and for complex ones.
+// DEFAULT's.
 #define OPLOOM_LIBRARY(name)                                   \
   template <typename T>                                        \
   Vec<T> name(const Vec<T>& x) {                               \

@@ -1,6 +1,7 @@
-// The functions of Vec<float> that are computed here; see Note [Own functions].
+// The functions of Vec that are computed here; see Note [Own functions].
 #pragma once
 
+#include <aten/cpu/vec/math_complex.h>
 #include <aten/cpu/vec/math_erf.h>
 #include <aten/cpu/vec/math_exp.h>
 #include <aten/cpu/vec/math_gamma.h>

@@ -5,9 +5,11 @@
 #include <aten/cpu/vec/vec_base.h>
 #if defined(CPU_CAPABILITY_AVX512)
 #include <aten/cpu/vec/vec_avx512.h>
+#include <aten/cpu/vec/vec_complex.h>
 #include <aten/cpu/vec/vec_int.h>
 #elif defined(CPU_CAPABILITY_AVX2)
 #include <aten/cpu/vec/vec_avx2.h>
+#include <aten/cpu/vec/vec_complex.h>
 #include <aten/cpu/vec/vec_int.h>
 #endif
 

@@ -372,20 +372,29 @@ OPLOOM_ALWAYS_INLINE HyperbolicSum<V> half_cosh(const HyperbolicParts<V>& p) {
 template <typename T>
 inline constexpr T kLinear = T(1) / T(int64_t(1) << (kShift<T> / 2 + 2));
 
+// sinh(x) and cosh(x), given the parts of |x|.
 template <typename T>
-requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sinh(const Vec<T>& x) {
+OPLOOM_ALWAYS_INLINE Vec<T> sinh_of_parts(const HyperbolicParts<Vec<T>>& parts, Vec<T> x) {
   using V = Vec<T>;
   const V magnitude = x.abs();
-  const auto half = half_sinh(hyperbolic_parts(magnitude));
+  const auto half = half_sinh(parts);
   const V y = half.first + half.rest;
   return blendv(y + y, magnitude, magnitude < V(kLinear<T>)) | (x & V(T(-0.0)));
 }
+template <typename V>
+OPLOOM_ALWAYS_INLINE V cosh_of_parts(const HyperbolicParts<V>& parts) {
+  const auto half = half_cosh(parts);
+  const V y = half.first + half.rest;
+  return y + y;
+}
 
 template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sinh(const Vec<T>& x) {
+  return sinh_of_parts(hyperbolic_parts(x.abs()), x);
+}
+template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> cosh(const Vec<T>& x) {
-  const auto half = half_cosh(hyperbolic_parts(x.abs()));
-  const Vec<T> y = half.first + half.rest;
-  return y + y;
+  return cosh_of_parts(hyperbolic_parts(x.abs()));
 }
 
 // sinh(x) / cosh(x), with what the quotient lacks.

@@ -147,12 +147,18 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
       const int64_t count = std::min(n - i, kStep);
       store(i, f(R::load(row_at<kInputs>(in, I, i, repeated), count)...), count);
     }
-  } else {
-    // The compiler vectorises what it can: the arithmetic of complex numbers.
+  } else if constexpr (kStep == 1) {
+    // The compiler vectorises what it can.
     OPLOOM_INDEPENDENT_ITERATIONS
-    for (; i + kStep <= n; i += kStep) store(i, f(R::load(in[I] + i)...), kStep);
-    if constexpr (kStep > 1) {
-      if (i < n) store(i, f(R::load(in[I] + i, n - i)...), n - i);
+    for (; i < n; ++i) store(i, f(R::load(in[I] + i)...), 1);
+  } else {
+    // Complex numbers, in two registers, which the functions of are long: they are there once.
+    for (; i < n; i += kStep) {
+      const int64_t count = std::min(n - i, kStep);
+      const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        return count == kStep ? R::load(row) : R::load(row, count);
+      };
+      store(i, f(load(in[I] + i)...), count);
     }
   }
 }

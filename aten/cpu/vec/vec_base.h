@@ -1,5 +1,5 @@
-// Vec<T> as an array of numbers with a loop for each function: the form that every other one is
-// tested against, and the only one for types that have no vector instructions.
+// Vec<T> as an array of numbers with a loop for each function: DEFAULT's, which the other forms are
+// tested against.
 #pragma once
 
 #include <aten/core/Namespace.h>
@@ -33,9 +33,8 @@ inline constexpr int kVecBytes = 32;
 #endif
 
 // The numbers in a Vec of the form below. For DEFAULT it is one: the functions are then what a
-// reader would write for one number, and a compiler need not unroll them. The other instruction
-// sets have this form for complex numbers only, and it is one for the same reason: the compiler
-// takes several together where a loop is simple enough.
+// reader would write for one number, and a compiler need not unroll them; it takes several together
+// where a loop is simple enough.
 template <typename T>
 inline constexpr int kLanes = 1;
 
