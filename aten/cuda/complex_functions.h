@@ -11,6 +11,7 @@
 #include <aten/core/Namespace.h>
 #include <c10/util/HostDevice.h>
 #include <c10/util/complex.h>
+#include <c10/util/special_functions.h>
 
 #include <cmath>
 #include <limits>
@@ -112,7 +113,8 @@ OPLOOM_HOST_DEVICE complex<T> expm1(const complex<T>& z) {
 }
 template <typename T>
 OPLOOM_HOST_DEVICE complex<T> exp2(const complex<T>& z) {
-  return complex_functions::exp(complex<T>(z.real() * kLn2<T>, z.imag() * kLn2<T>));
+  return c10::special::exp2_of_rounded(
+      z, complex_functions::exp(complex<T>(z.real() * kLn2<T>, z.imag() * kLn2<T>)));
 }
 
 template <typename T>

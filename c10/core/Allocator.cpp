@@ -36,7 +36,10 @@ OPLOOM_COLD Allocator* built_in_allocator(DeviceType type) {
     static auto* meta = new MetaAllocator();
     ours = meta;
   } else {
-    throw NotImplementedError(str("no allocator is registered for device type ", type));
+    throw NotImplementedError(
+        str("no allocator is registered for device type ", type,
+            "; the library that has one must be loaded first (for NVIDIA "
+            "GPUs liboploom_cuda, from Python by oploom.cuda.is_available())"));
   }
   Allocator* present = nullptr;
   const bool registered_ours =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <c10/util/complex.h>
+#include <c10/util/special_functions.h>
 
 #include <cmath>
 #include <complex>
@@ -34,8 +35,9 @@ complex<T> expm1(const complex<T>& z) {
 }
 template <typename T>
 complex<T> exp2(const complex<T>& z) {
-  const auto log_of_2 = static_cast<T>(0.69314718055994530942);
-  return std::exp(std::complex<T>(z.real() * log_of_2, z.imag() * log_of_2));
+  constexpr T log_of_2 = static_cast<T>(0.69314718055994530942);
+  return c10::special::exp2_of_rounded(
+      z, complex<T>(std::exp(std::complex<T>(z.real() * log_of_2, z.imag() * log_of_2))));
 }
 template <typename T>
 complex<T> exp(const complex<T>& z) {

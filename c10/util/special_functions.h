@@ -45,6 +45,23 @@ OPLOOM_HOST_DEVICE complex<T> sigmoid(const complex<T>& z) {
   return {real * scale, sine * scale};
 }
 
+// exp(z ln(2)), given the power of the rounded product: times 1 + what that has lost. Where this is
+// not small, the power has no digit that is right, and stays as it is; so do infinities and nan.
+template <typename T>
+OPLOOM_HOST_DEVICE complex<T> exp2_of_rounded(const complex<T>& z, const complex<T>& power) {
+  constexpr bool kSingle = sizeof(T) == sizeof(float);
+  constexpr T kLn2 = T(0.693147180559945309);
+  constexpr T kLn2Rest = T(kSingle ? -1.90465421e-9 : 2.3190468138462996e-17);
+  const T x = z.real(), y = z.imag(), re = power.real(), im = power.imag();
+  const T x_lost = std::fma(x, kLn2, -(x * kLn2)) + x * kLn2Rest;
+  const T y_lost = std::fma(y, kLn2, -(y * kLn2)) + y * kLn2Rest;
+  const bool is_small = x_lost * x_lost + y_lost * y_lost < std::numeric_limits<T>::epsilon();
+  if (!is_small || !(std::abs(re) + std::abs(im) <= std::numeric_limits<T>::max())) return power;
+  // Zeros keep their signs.
+  return {re == 0 ? re : re + (re * x_lost - im * y_lost),
+          im == 0 ? im : im + (re * y_lost + im * x_lost)};
+}
+
 // Beyond these, the share of gelu_tanh() is 0 or 1 in float or double.
 template <typename T>
 inline constexpr T kGeluTanhEnd = T(sizeof(T) == sizeof(float) ? 10.8 : 21.9);

@@ -72,7 +72,7 @@ Wide exact_expm1(const Wide& z) {
 
 const ComplexFunction kFunctions[] = {
     {"exp", OPLOOM_OF(exp), {2, 0.51}, {2, 2.2}, 80, 1e6},
-    {"exp2", OPLOOM_BY(exp2, std::exp(z* kLn2)), {128, 1}, {128, 3}, 30, 100, Measure::Norm},
+    {"exp2", OPLOOM_BY(exp2, std::exp(z* kLn2)), {4, 1}, {4, 3}, 30, 100, Measure::Norm},
     {"expm1", OPLOOM_BY(expm1, exact_expm1(z)), {4, 1}, {4, 4}, 80, 1e6, Measure::Norm},
     {"log", OPLOOM_OF(log), {3, 0.51}, {3, 1.2}, kFar, kFar},
     {"log2", OPLOOM_BY(log2, std::log(z) / kLn2), {4, 0.51}, {4, 2}, kFar, kFar},
