@@ -46,7 +46,7 @@ OPLOOM_HOST_DEVICE complex<T> sigmoid(const complex<T>& z) {
 }
 
 // exp(z ln(2)), given the power of the rounded product: times 1 + what that has lost. Where this is
-// not small, the power has no digit that is right, and stays as it is; so do infinities and nan.
+// so large that its square would count, the power stays as it is; so do infinities and nan.
 template <typename T>
 OPLOOM_HOST_DEVICE complex<T> exp2_of_rounded(const complex<T>& z, const complex<T>& power) {
   constexpr bool kSingle = sizeof(T) == sizeof(float);

@@ -17,8 +17,9 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 // Each is computed from the real functions of double and is no part of a loop: it takes as long as
 // dozens of calls. Numbers of float become double for it, in which nothing overflows that does not
 // in the result, and what cancels leaves digits enough. Formulas have sums and products of numbers
-// of one sign, so that both parts are accurate, not only their norm; where there must be a
-// difference (log|z| near 1), it is taken of numbers whose roundings are kept beside them.
+// of one sign, so that both parts are accurate, not only their norm. Of differences, those in
+// log|z| near 1 are taken of numbers whose roundings are kept beside them; those in the real parts
+// of expm1 and sigmoid are not, and are accurate beside the larger part alone.
 //
 // Numbers that are not usual (not finite, or such that a step would overflow or vanish) are left to
 // the C++ library, one by one.
@@ -188,8 +189,7 @@ OPLOOM_NOINLINE inline Complex complex_log1p(const Complex& z) {
 
 // ---- Square roots ----
 
-// Of x + i y the root's larger part, and the smaller one: the real and the imaginary one for x >=
-// 0.
+// The larger part of the root of x + i y, which is the real one for x >= 0, and the smaller one.
 struct RootParts {
   Vec<double> larger, smaller;  // not negative
   Vec<double> size;             // |x + i y|

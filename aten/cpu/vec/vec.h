@@ -152,7 +152,7 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
     OPLOOM_INDEPENDENT_ITERATIONS
     for (; i < n; ++i) store(i, f(R::load(in[I] + i)...), 1);
   } else {
-    // Complex numbers, in two registers, which the functions of are long: they are there once.
+    // Complex numbers, whose functions are long: the loop has them once.
     for (; i < n; i += kStep) {
       const int64_t count = std::min(n - i, kStep);
       const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {

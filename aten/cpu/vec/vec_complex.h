@@ -82,16 +82,6 @@ class Vec<c10::complex<T>> {
     first.storeu(parts, of_first);
     second.storeu(parts + of_first, 2 * count - of_first);
   }
-  value_type operator[](int i) const { return {real_[i], imag_[i]}; }
-
-  template <typename F>
-  Vec map(F f) const {
-    alignas(kVecBytes) value_type buffer[size()];
-    storeu(buffer);
-    for (int i = 0; i < size(); ++i) buffer[i] = f(buffer[i]);
-    return loadu(buffer);
-  }
-
   OPLOOM_ALWAYS_INLINE friend Vec operator+(const Vec& a, const Vec& b) {
     return {a.real_ + b.real_, a.imag_ + b.imag_};
   }
@@ -147,9 +137,6 @@ class Vec<c10::complex<T>> {
   Vec sqrt() const;
   Vec tan() const;
   Vec tanh() const;
-
-  // As the array form does: halves together first.
-  value_type reduce_add() const { return {real_.reduce_add(), imag_.reduce_add()}; }
 
  private:
   OPLOOM_ALWAYS_INLINE static Vec of_neighbours(Part first, Part second) {
