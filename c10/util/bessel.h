@@ -2,26 +2,9 @@
 // double and for vectors of double that have fmadd(), sqrt() and select().
 #pragma once
 
-#include <c10/util/HostDevice.h>
-
-#include <cmath>
-#include <type_traits>
+#include <c10/util/curves.h>
 
 namespace c10::special {
-
-// What vectors have functions of their own for.
-OPLOOM_HOST_DEVICE inline double fmadd(double a, double b, double c) { return std::fma(a, b, c); }
-OPLOOM_HOST_DEVICE inline double blendv(double otherwise, double then, bool condition) {
-  return condition ? then : otherwise;
-}
-template <typename F>
-OPLOOM_HOST_DEVICE F square_root(F x) {
-  if constexpr (std::is_same_v<F, double>) {
-    return std::sqrt(x);
-  } else {
-    return x.sqrt();
-  }
-}
 
 // Note [Bessel curves]
 // With h = x / 2 and z = h^2, I(x) = h^order (1 + c z + z^2 P(z)) from 0 to 8 (DLMF 10.25.2), where
@@ -75,30 +58,6 @@ OPLOOM_HOST_DEVICE constexpr BesselCurves bessel_curves() {
          -30822.435644531794},
         -2.53054e-17};
   }
-}
-
-// A sum.
-template <typename F>
-struct TwoNumbers {
-  F first, rest;
-};
-
-template <typename F, int count>
-OPLOOM_HOST_DEVICE F polynomial_of(F x, const double (&coefficients)[count]) {
-  F sum(coefficients[count - 1]);
-  for (int k = count - 2; k >= 0; --k) sum = fmadd(sum, x, F(coefficients[k]));
-  return sum;
-}
-
-// The same with what its last step loses, and what the first coefficient lacks.
-template <typename F, int count>
-OPLOOM_HOST_DEVICE TwoNumbers<F> sum_of_polynomial(F x, const double (&coefficients)[count],
-                                                   double first_rest) {
-  const F first(coefficients[0]);
-  F slope(coefficients[count - 1]);
-  for (int k = count - 2; k > 0; --k) slope = fmadd(slope, x, F(coefficients[k]));
-  const F sum = fmadd(x, slope, first);
-  return {sum, fmadd(x, slope, first - sum) + F(first_rest)};
 }
 
 // I(x) for x from 0 to 8.

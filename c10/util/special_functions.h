@@ -8,6 +8,7 @@
 
 #include <c10/util/bessel.h>
 #include <c10/util/complex.h>
+#include <c10/util/gamma.h>
 
 #include <cmath>
 #include <cstdint>
@@ -16,8 +17,6 @@
 
 namespace c10::special {
 
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kSqrtPi = 1.7724538509055160273;
 
 // a / (1 + exp(-x - rest)), `rest` being what x has lost, for float or double. Where the power,
@@ -82,104 +81,6 @@ OPLOOM_HOST_DEVICE inline double gelu_tanh(double x) {
                         std::fma(z, kCubic, -product) + (z * kCubicRest + kLinearRest);
   const double w = s * p;
   return sigmoid_product(x < s ? s + 0 * x : x, w, std::fma(s, p_rest, std::fma(s, p, -w)));
-}
-
-// For x > 0; nan for nan.
-OPLOOM_HOST_DEVICE inline double digamma_of_positive(double x) {
-  double shift = 0;
-  for (; x < 10; ++x) shift += 1 / x;  // DLMF 5.5.2
-  // DLMF 5.11.2
-  const double z = 1 / (x * x);
-  const double series =
-      z *
-      (1. / 12 -
-       z * (1. / 120 -
-            z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z * (1. / 12)))))));
-  return std::log(x) - 0.5 / x - series - shift;
-}
-// The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ... Near
-// its zeros, of which 1.46163 is the largest, the error is a few units of 1e-16.
-OPLOOM_HOST_DEVICE inline double digamma(double x) {
-  if (x == 0) return std::copysign(kInf, -x);
-  if (!(x < 0)) return digamma_of_positive(x);
-  if (x == std::floor(x)) return kNan;
-  // DLMF 5.5.4; the tangent of the fractional part alone keeps its digits.
-  return digamma_of_positive(1 - x) -
-         std::numbers::pi / std::tan(std::numbers::pi * (x - std::round(x)));
-}
-
-// For x > 0; nan for nan.
-OPLOOM_HOST_DEVICE inline double trigamma_of_positive(double x) {
-  double shift = 0;
-  for (; x < 10; ++x) shift += 1 / (x * x);  // DLMF 5.15.5
-  // DLMF 5.15.8
-  const double z = 1 / (x * x);
-  const double series =
-      z * (1. / 6 -
-           z * (1. / 30 -
-                z * (1. / 42 -
-                     z * (1. / 30 -
-                          z * (5. / 66 - z * (691. / 2730 - z * (7. / 6 - z * (3617. / 510))))))));
-  return shift + (1 + 0.5 / x + series) / x;
-}
-// The derivative of digamma; inf at 0, -1, -2, ...
-OPLOOM_HOST_DEVICE inline double trigamma(double x) {
-  if (!(x <= 0)) return trigamma_of_positive(x);
-  if (x == std::floor(x)) return kInf;
-  // DLMF 5.15.6; the sine of the fractional part alone keeps its digits.
-  const double slope = std::numbers::pi / std::sin(std::numbers::pi * (x - std::round(x)));
-  return slope * slope - trigamma_of_positive(1 - x);
-}
-
-// For s > 1 and q > 0; nan for nan.
-OPLOOM_HOST_DEVICE inline double zeta_of_positive(double s, double q) {
-  double sum = 0;
-  for (; q < 12; ++q) sum += std::pow(q, -s);
-  // DLMF 25.11.7 (Euler-Maclaurin); the numbers are B_2k / (2k)!.
-  constexpr double kTerms[] = {1. / 12,           -1. / 720,
-                               1. / 30240,        -1. / 1209600,
-                               1. / 47900160,     -691. / 1307674368000.,
-                               1. / 74724249600., -3617. / 10670622842880000.};
-  const double power = std::pow(q, 1 - s);  // may be there where that of -s is 0
-  sum += power * (1 / (s - 1) + 0.5 / q);
-  double factor = power * s / q / q;
-  for (int k = 0; k < 8; ++k) {
-    sum += kTerms[k] * factor;
-    factor *= (s + 2 * k + 1) * (s + 2 * k + 2) / (q * q);
-  }
-  return sum;
-}
-// The Hurwitz zeta function: the sum of (q + k)^-s over k = 0, 1, ..., for s > 1. Whole s are
-// needed for q < 0; inf at q = 0, -1, ...
-OPLOOM_HOST_DEVICE inline double zeta(double s, double q) {
-  if (s == 1) return kInf;
-  if (s < 1) return kNan;
-  if (!(q <= 0)) return zeta_of_positive(s, q);
-  const double below = std::floor(q);
-  if (q == below) return kInf;
-  if (s != std::floor(s)) return kNan;
-  const double above_0 = zeta_of_positive(s, q - below);
-  const bool is_even = std::fmod(s, 2) == 0;
-  if (is_even && below > -24) {
-    double sum = above_0;
-    for (; q < 0; ++q) sum += std::pow(q, -s);
-    return sum;
-  }
-  // The terms of positive numbers, and of negative ones all without those below q: terms of odd
-  // powers may cancel, and these are more exact.
-  const double below_0 = zeta_of_positive(s, below + 1 - q);
-  const double below_q = zeta_of_positive(s, 1 - q);
-  return is_even ? above_0 + below_0 - below_q : above_0 - below_0 + below_q;
-}
-
-// The n-th derivative of digamma, for whole n >= 0.
-OPLOOM_HOST_DEVICE inline double polygamma(double n, double x) {
-  if (n < 0 || n != std::floor(n)) return kNan;
-  if (n == 0) return digamma(x);
-  if (n == 1) return trigamma(x);
-  // DLMF 5.15.1
-  const double value = std::tgamma(n + 1) * zeta(n + 1, x);
-  return std::fmod(n, 2) == 0 ? -value : value;
 }
 
 // exp(x^2) for |x| < 1e154; the rounding error of x^2 would be multiplied by x^2.

@@ -340,6 +340,22 @@ def test_polygamma_of_numbers_of_any_size(n, dtype):
                                rtol=1e-6 if dtype == "float32" else 1e-13, atol=1e-307)
 
 
+# By mpmath: sums of more terms the higher the order is.
+@pytest.mark.parametrize("n, expected", [
+    (3, [24580.143419063566, 0.22390584881725206, 0.0029037456056083565, 0.001268386575742703,
+         5.985448553818363e-07]),
+    (9, [389639433205065.1, 39.49072156988489, 0.00011999489072667389, 1.0118201339382892e-05,
+         1.0806297722549043e-15]),
+    (20, [-2.243956035062425e37, -10709198259.124132, -0.01235358305893972,
+          -5.287937034177197e-05, -3.907786350031734e-27]),
+    (60, [-1.0201500516702966e137, -4.424195614523948e57, -6.426815862509774e22,
+          -6592771287999371.0, -4.577135230762314e-51]),
+])
+def test_polygamma_of_high_orders(n, expected):
+    x = oploom.tensor([0.125, 2.5, 9.3125, 12.125, 150], dtype=oploom.float64)
+    np.testing.assert_allclose(oploom.polygamma(n, x).numpy(), expected, rtol=1.5e-15)
+
+
 # By mpmath: where the numbers added cancel.
 @pytest.mark.parametrize("n, expected", [
     (1, [9.82199434464988, 9.754669055673187, 18.975106932284888, 1000001.6473414317]),

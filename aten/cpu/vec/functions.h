@@ -190,11 +190,19 @@ OPLOOM_ALWAYS_INLINE Vec<T> normal_cdf(const Vec<T>& x) {
 }
 
 template <typename T>
+Vec<T> polygamma_of_order(T n, const Vec<T>& x) {
+  return x.map([n](T value) { return static_cast<T>(c10::special::polygamma(n, value)); });
+}
+template <typename T>
 Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {
-  // The order is the same for all.
-  if (all(n == Vec<T>(T(0)))) return digamma(x);
-  if (all(n == Vec<T>(T(1)))) return trigamma(x);
-  return map_two(n, x, [](T a, T b) { return static_cast<T>(c10::special::polygamma(a, b)); });
+  alignas(kVecBytes) T orders[Vec<T>::size()];
+  n.storeu(orders);
+  const T order = orders[0];
+  if (!all(n == Vec<T>(order))) [[unlikely]]
+    return map_two(n, x, [](T a, T b) { return static_cast<T>(c10::special::polygamma(a, b)); });
+  if (order == T(0)) return digamma(x);
+  if (order == T(1)) return trigamma(x);
+  return polygamma_of_order(order, x);
 }
 template <typename T>
 Vec<T> nextafter(const Vec<T>& x, const Vec<T>& y) {
@@ -341,14 +349,6 @@ OPLOOM_LIBRARY(sinh)
 #if defined(OPLOOM_SLEEF)
 OPLOOM_ALWAYS_INLINE Vec<double> acos(const Vec<double>& x) { return OPLOOM_SLEEF(acos)(x); }
 OPLOOM_ALWAYS_INLINE Vec<double> asin(const Vec<double>& x) { return OPLOOM_SLEEF(asin)(x); }
-// Beyond, one of its steps overflows.
-OPLOOM_ALWAYS_INLINE Vec<double> lgamma(const Vec<double>& x) {
-  const auto inside = x.abs() <= Vec<double>(1e305);
-  const Vec<double> y = OPLOOM_SLEEF(lgamma)(x);
-  if (all(inside)) [[likely]]
-    return y;
-  return blendv(x.map([](double value) { return std::lgamma(value); }), y, inside);
-}
 #undef OPLOOM_SLEEF
 #endif
 
