@@ -37,8 +37,6 @@ function(oploom_kernel_options target isa)
   set(DEFAULT_FLAGS "")
   set(AVX2_FLAGS $<$<CONFIG:Release>:-O3> -mavx2 -mfma -mf16c)
   set(AVX512_FLAGS $<$<CONFIG:Release>:-O3> -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c)
-  find_path(SLEEF_INCLUDE_DIR sleef.h REQUIRED DOC "SLEEF's header (Debian: libsleef-dev)")
-  target_include_directories(${target} SYSTEM PRIVATE ${SLEEF_INCLUDE_DIR})
   # Vectors as arguments of inlined functions need no stable calling convention. Loops over strided
   # rows gain nothing from a second copy for stride 1: kernels test for it themselves.
   target_compile_options(${target} PRIVATE ${${isa}_FLAGS} -Wno-psabi

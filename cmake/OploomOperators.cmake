@@ -279,10 +279,6 @@ function(oploom_add_operators target)
   # function that several hold, the linker keeps the first copy.
   target_link_libraries(${target} PRIVATE ${kernels})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${include}>)
-  if(kernels)
-    find_library(SLEEF_LIBRARY sleef REQUIRED)
-    target_link_libraries(${target} PRIVATE ${SLEEF_LIBRARY})
-  endif()
   # A kernel that is declared and not written is an error here, not in the program that calls it. Once
   # loaded, the library stays: graphs and operator tables lead to its code.
   target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)

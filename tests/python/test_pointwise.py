@@ -340,6 +340,31 @@ def test_polygamma_of_numbers_of_any_size(n, dtype):
                                rtol=1e-6 if dtype == "float32" else 1e-13, atol=1e-307)
 
 
+# By mpmath; the zero is 1.46163214496836234.
+def test_digamma_next_to_its_zero():
+    x = 1.4616321449683622 + np.array([-4096, -2, -1, 0, 1, 2, 4096]) * 2.0**-52
+    expected = [-8.801851929429077e-13, -5.221454580919643e-16, -3.072790566546293e-16,
+                -9.241265521729427e-17, 1.2245374622004068e-16, 3.3732014765737563e-16,
+                8.800003676317406e-13]
+    np.testing.assert_allclose(oploom.digamma(oploom.tensor(x)).numpy(), expected, rtol=1e-15)
+
+
+# By mpmath; the first is the double that is nearest to a multiple of pi/2.
+def test_angles_of_many_turns():
+    x = [6381956970095103 * 2.0**797, 1.7976931348623157e308, -2.0**30 - 0.5, 1e22, 123456789012.0,
+         np.inf, -np.inf, np.nan]
+    sines = [1.0, 0.004961954789184062, 0.16458741069886315, -0.8522008497671888,
+             -0.08152420165661159]
+    cosines = [-4.687165924254628e-19, -0.9999876894265599, 0.9863625014361829, 0.523214785395139,
+               -0.9966713623578497]
+    tensor = oploom.tensor(x, dtype=oploom.float64)
+    for name, expected in (("sin", sines), ("cos", cosines), ("tan", np.divide(sines, cosines))):
+        y = getattr(oploom, name)(tensor).numpy()
+        # glibc's cosine of the first is 8 ULP off.
+        np.testing.assert_allclose(y[:5], expected, rtol=2e-15)
+        assert np.isnan(y[5:]).all()
+
+
 # By mpmath: sums of more terms the higher the order is.
 @pytest.mark.parametrize("n, expected", [
     (3, [24580.143419063566, 0.22390584881725206, 0.0029037456056083565, 0.001268386575742703,

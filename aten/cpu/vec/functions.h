@@ -150,16 +150,6 @@ Vec<T> sgn(const Vec<T>& x) {
 
 // ---- One number at a time ----
 
-template <typename T, typename F>
-Vec<T> map_two(const Vec<T>& a, const Vec<T>& b, F f) {
-  alignas(kVecBytes) T x[Vec<T>::size()];
-  alignas(kVecBytes) T y[Vec<T>::size()];
-  a.storeu(x);
-  b.storeu(y);
-  for (int i = 0; i < Vec<T>::size(); ++i) x[i] = f(x[i], y[i]);
-  return Vec<T>::loadu(x);
-}
-
 #define OPLOOM_SPECIAL(name)                                                         \
   template <typename T>                                                              \
   Vec<T> name(const Vec<T>& x) {                                                     \
@@ -194,7 +184,7 @@ Vec<T> polygamma_of_order(T n, const Vec<T>& x) {
   return x.map([n](T value) { return static_cast<T>(c10::special::polygamma(n, value)); });
 }
 template <typename T>
-Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {
+OPLOOM_NOINLINE Vec<T> polygamma(const Vec<T>& n, const Vec<T>& x) {
   alignas(kVecBytes) T orders[Vec<T>::size()];
   n.storeu(orders);
   const T order = orders[0];
@@ -339,18 +329,6 @@ OPLOOM_LIBRARY(erfc)
 OPLOOM_LIBRARY(lgamma)
 OPLOOM_LIBRARY(sinh)
 #undef OPLOOM_LIBRARY
-
-// SLEEF's; the others of floating numbers are in math_*.h.
-#if defined(CPU_CAPABILITY_AVX512)
-#define OPLOOM_SLEEF(name) Sleef_##name##d8_u10
-#elif defined(CPU_CAPABILITY_AVX2)
-#define OPLOOM_SLEEF(name) Sleef_##name##d4_u10
-#endif
-#if defined(OPLOOM_SLEEF)
-OPLOOM_ALWAYS_INLINE Vec<double> acos(const Vec<double>& x) { return OPLOOM_SLEEF(acos)(x); }
-OPLOOM_ALWAYS_INLINE Vec<double> asin(const Vec<double>& x) { return OPLOOM_SLEEF(asin)(x); }
-#undef OPLOOM_SLEEF
-#endif
 
 template <typename T>
 Vec<T> exp2(const Vec<T>& x) {

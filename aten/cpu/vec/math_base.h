@@ -98,6 +98,27 @@ requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE T at_most(T x, T bound
   return x > bound ? bound : x;
 }
 
+// A constant for float or double.
+template <typename T>
+constexpr T either(float single, double wide) {
+  if constexpr (std::is_same_v<T, float>) {
+    return single;
+  } else {
+    return wide;
+  }
+}
+
+// Two Vecs, one number at a time.
+template <typename T, typename F>
+Vec<T> map_two(const Vec<T>& a, const Vec<T>& b, F f) {
+  alignas(kVecBytes) T x[Vec<T>::size()];
+  alignas(kVecBytes) T y[Vec<T>::size()];
+  a.storeu(x);
+  b.storeu(y);
+  for (int i = 0; i < Vec<T>::size(); ++i) x[i] = f(x[i], y[i]);
+  return Vec<T>::loadu(x);
+}
+
 // ---- Bits ----
 
 template <typename F>

@@ -68,18 +68,6 @@ OPLOOM_ALWAYS_INLINE Vec<double>::Mask is_finite(Vec<double> x) {
 }
 OPLOOM_ALWAYS_INLINE Complex changed_over(const Complex& z) { return {z.imag(), z.real()}; }
 
-struct SineAndCosine {
-  Vec<double> sine, cosine;
-};
-OPLOOM_ALWAYS_INLINE SineAndCosine sine_and_cosine(Vec<double> x) {
-#if defined(CPU_CAPABILITY_AVX512)
-  const auto both = Sleef_sincosd8_u10(x);
-#else
-  const auto both = Sleef_sincosd4_u10(x);
-#endif
-  return {both.x, both.y};
-}
-
 // ---- Exponentials ----
 
 OPLOOM_NOINLINE inline Complex complex_exp(const Complex& z) {

@@ -7,16 +7,6 @@
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
-// A constant for float or double.
-template <typename T>
-constexpr T either(float single, double wide) {
-  if constexpr (std::is_same_v<T, float>) {
-    return single;
-  } else {
-    return wide;
-  }
-}
-
 // Note [log]
 // x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and log(1 + f) = c f + small, where c
 // and log(2) are those of the base, each split in two. So is the sum of the largest parts, k log(2)

@@ -1,10 +1,9 @@
-// Vec<float> and Vec<double> by AVX2 instructions and SLEEF.
+// Vec<float> and Vec<double> by AVX2 instructions.
 #pragma once
 
 #include <aten/cpu/vec/vec_base.h>
 
 #include <immintrin.h>
-#include <sleef.h>
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
@@ -158,8 +157,6 @@ class Vec<float> {
   Vec tan() const;
   Vec tanh() const;
   friend Vec atan2(Vec a, Vec b);
-  // Where the other form does not reach.
-  OPLOOM_ALWAYS_INLINE friend Vec sleef_atan2(Vec a, Vec b) { return Sleef_atan2f8_u10(a, b); }
   friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.
@@ -307,7 +304,7 @@ class Vec<double> {
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(double(1)) / *this; }
   OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(double(1)) / sqrt(); }
 
-  OPLOOM_ALWAYS_INLINE Vec cos() const { return Sleef_cosd4_u10(lanes_); }
+  Vec cos() const;  // in math.h, as the others
   Vec erf() const;  // in math.h, as exp()
   Vec exp() const;
   Vec expm1() const;
@@ -315,14 +312,10 @@ class Vec<double> {
   Vec log10() const;
   Vec log1p() const;
   Vec log2() const;
-  OPLOOM_ALWAYS_INLINE Vec sin() const { return Sleef_sind4_u10(lanes_); }
-  // SLEEF's is 0 of the smallest subnormal number.
-  OPLOOM_ALWAYS_INLINE Vec tan() const {
-    return blendv(Vec(Sleef_tand4_u10(lanes_)), *this, abs() < Vec(1e-300));
-  }
+  Vec sin() const;
+  Vec tan() const;
   Vec tanh() const;
   friend Vec atan2(Vec a, Vec b);  // in math.h
-  OPLOOM_ALWAYS_INLINE friend Vec sleef_atan2(Vec a, Vec b) { return Sleef_atan2d4_u10(a, b); }
   friend Vec pow(Vec a, Vec b);
 
   // In the order of the array form.

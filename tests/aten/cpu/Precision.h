@@ -229,11 +229,10 @@ Tensor tensor_of(T* values, size_t count) {
       OPLOOM_BOTH(std::pow(decltype(x)(base), x))
 
 // The first numbers of float32 are of glibc, whose manual counts whole ULP beside the 0.5 of
-// rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. The
-// second of float64 are so, too, for what is written there; the others are SLEEF's "u10" functions.
-// Those of c10::special are compared with it in double, and in float64 with exact_*.
-// DEFAULT's sigmoid gives 0 where exp(-x) overflows, and a share that is subnormal costs gelu
-// digits.
+// rounding; the second are those of aten/cpu/vec/math_*.h, or of what is composed of them. So
+// are those of float64. Those of c10::special are compared with it in double, and in float64 with
+// exact_*. DEFAULT's sigmoid gives 0 where exp(-x) overflows, and a share that is subnormal costs
+// gelu digits.
 inline const Function kFunctions[] = {
     {"acos", at::acos, OPLOOM_BOTH(std::acos(x)), {1, 1}, {1, 1}},
     {"acosh", at::acosh, OPLOOM_BOTH(std::acosh(x)), {2, 1}, {2, 1}},

@@ -339,13 +339,7 @@ void expect_no_neighbours(std::vector<T> mixed) {
     }
     EXPECT_EQ(different, 0) << name;
   };
-  // SLEEF takes another way for a whole Vec where one angle is large, and may round otherwise.
-  const std::vector<std::string> by_sleef = {"cos", "sin", "tan"};
-  for (const Function& f : kFunctions) {
-    const bool skipped = std::is_same_v<T, double> &&
-                         std::find(by_sleef.begin(), by_sleef.end(), f.name) != by_sleef.end();
-    if (!skipped) expect_same(f.name, f.function(x), f.function(y));
-  }
+  for (const Function& f : kFunctions) expect_same(f.name, f.function(x), f.function(y));
   expect_same("atan2", at::atan2(at::ones_like(x), x), at::atan2(at::ones_like(y), y));
 }
 TEST(Precision, NeighboursDoNotMatter) {
