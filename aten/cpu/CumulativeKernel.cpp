@@ -5,6 +5,7 @@
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/cpu/Squares.h>
+#include <aten/cpu/Strips.h>
 #include <aten/cpu/vec/vec.h>
 #include <aten/stubs/ReduceOps.h>
 
@@ -284,10 +285,12 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   constexpr int64_t kWidth = 512;
   constexpr int kTogether = 4;
   const bool fetches = dense && ahead_in_rows(self, Together::Many) != Ahead::None;
-  const int64_t blocks = (kept[0].size + kWidth - 1) / kWidth;
+  const int64_t outer = rows / kept[0].size,
+                width = strip_width(kept[0].size, kWidth, outer, StripsAre::Written);
+  const int64_t blocks = (kept[0].size + width - 1) / width;
   const int64_t grain =
-      std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, kept[0].size) * length));
-  at::parallel_for(0, rows / kept[0].size * blocks, grain, [&](int64_t begin, int64_t end) {
+      std::max<int64_t>(1, kReduceGrain / (std::min(width, kept[0].size) * length));
+  at::parallel_for(0, outer * blocks, grain, [&](int64_t begin, int64_t end) {
     Walker walker(kept.data() + 1, kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;
     alignas(64) Acc acc[kWidth];
@@ -295,8 +298,8 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
     // What is written in place has been read, and lies in the cache.
     const RowWriter<T> writer(dense && in != out ? numel : 0);
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = block * kWidth;
-      const int64_t n = std::min(kWidth, kept[0].size - first);
+      const int64_t first = block * width;
+      const int64_t n = std::min(width, kept[0].size - first);
       const char* from = in + walker.in + first * kept[0].in;
       char* to = out + walker.out + first * kept[0].out;
       std::fill(acc, acc + n, F::template identity<Acc>());

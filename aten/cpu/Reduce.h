@@ -647,8 +647,11 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
   const ReduceParts parts(r, plan);
   const WalkDim& inner = plan.columns;
   const int64_t across = plan.across;
-  const int64_t limit = ColumnsReduction::limit(r, inner.in) / across * across;
-  const int64_t strips = (inner.size + limit - 1) / limit;
+  const int64_t most = ColumnsReduction::limit(r, inner.in) / across * across;
+  const int64_t strips = (inner.size + most - 1) / most;
+  // All about as wide, since they go to different threads.
+  const int64_t unit = 16 * across, even = (inner.size + strips - 1) / strips;
+  const int64_t limit = std::min(most, (even + unit - 1) / unit * unit);
   const int64_t tasks = plan.outputs * across / inner.size * strips;
   const int64_t grain =
       std::max<int64_t>(1, kReduceGrain / (std::min(limit, inner.size) * parts.longest()));

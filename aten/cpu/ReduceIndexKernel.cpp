@@ -3,6 +3,7 @@
 #include <aten/core/Parallel.h>
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
+#include <aten/cpu/Strips.h>
 #include <aten/stubs/ReduceOps.h>
 
 #include <algorithm>
@@ -313,22 +314,23 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                length);
   const bool in_place = conversion.direct && inner.in == sizeof(T);
   const Ahead rows_ahead = in_place ? ahead_in_rows(self) : Ahead::None;
-  constexpr int64_t kWidth = 512;
+  constexpr int64_t kWidth = 512, kPadded = kWidth + Lanes<T>::kSize;
   constexpr int64_t kTogether = 4;
-  const int64_t blocks = (inner.size + kWidth - 1) / kWidth;
-  const int64_t grain =
-      std::max<int64_t>(1, kReduceGrain / (std::min(kWidth, inner.size) * length));
-  at::parallel_for(0, shape.outputs / inner.size * blocks, grain, [&](int64_t begin, int64_t end) {
+  const int64_t outer = shape.outputs / inner.size,
+                width = strip_width(inner.size, kWidth, outer, StripsAre::Read);
+  const int64_t blocks = (inner.size + width - 1) / width;
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, inner.size) * length));
+  at::parallel_for(0, outer * blocks, grain, [&](int64_t begin, int64_t end) {
     Walker walker(shape.kept.data() + 1, shape.kept.size() - 1, begin / blocks);
     Walker value_walker(shape.kept_values.data() + 1, shape.kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;
-    alignas(64) T value[kWidth + Lanes<T>::kSize];
-    alignas(64) T index[kWidth + Lanes<T>::kSize];
+    alignas(64) T value[kPadded];
+    alignas(64) T index[kPadded];
     alignas(64) T buffer[kTogether][kWidth];
     const T* rows[kTogether];
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = block * kWidth;
-      const int64_t n = std::min(kWidth, inner.size - first);
+      const int64_t first = block * width;
+      const int64_t n = std::min(width, inner.size - first);
       const char* next = in + walker.in + first * inner.in;
       conversion.load(next, inner.in, n, value, 0);
       std::fill(index, index + n, T(0));

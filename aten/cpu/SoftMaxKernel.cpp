@@ -5,6 +5,7 @@
 #include <aten/cpu/Exp.h>
 #include <aten/cpu/FarRows.h>
 #include <aten/cpu/ReduceFunctions.h>
+#include <aten/cpu/Strips.h>
 #include <aten/stubs/SoftMax.h>
 
 #include <algorithm>
@@ -37,11 +38,6 @@ struct Blocks {
     return is_wide() && bytes > kCache &&
            (length * std::min(inner, kTile) * 2 * wide > kCache ||
             (length >= many_rows && bytes >= 8 * kCache));
-  }
-  // Columns of a tile where one does, in tiles enough for all threads.
-  int64_t far_tile() const {
-    const int64_t share = outer * inner / (at::get_num_threads() * kTile) * kTile;
-    return std::clamp(share, kTile, kFarTile);
   }
   int64_t outer = 1;
   int64_t length;
@@ -493,12 +489,13 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
 // the tile's first element.
 template <typename Tile>
 void for_each_tile(const Blocks& b, int64_t widest, const Tile& tile) {
-  const int64_t tiles = (b.inner + widest - 1) / widest;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(b.inner, widest) * b.length));
+  const int64_t each = strip_width(b.inner, widest, b.outer, StripsAre::Written);
+  const int64_t tiles = (b.inner + each - 1) / each;
+  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(b.inner, each) * b.length));
   at::parallel_for(0, b.outer * tiles, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % tiles * widest;
-      tile(i / tiles * b.length * b.inner + first, std::min(widest, b.inner - first));
+      const int64_t first = i % tiles * each;
+      tile(i / tiles * b.length * b.inner + first, std::min(each, b.inner - first));
     }
   });
 }
@@ -534,7 +531,7 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
         auto* y = result.mutable_data_ptr<scalar_t>();
         const int64_t n = b.length;
         if (b.leaves_cache(sizeof(scalar_t), sizeof(T), /*many_rows=*/64)) {
-          for_each_tile(b, b.far_tile(), [&](int64_t offset, int64_t width) {
+          for_each_tile(b, kFarTile, [&](int64_t offset, int64_t width) {
             softmax_far_columns<log>(x + offset, y + offset, b.inner, n, width,
                                      RowWriter<scalar_t>(self.numel()));
           });
@@ -584,7 +581,7 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
         const int64_t n = b.length;
         constexpr bool kSame = std::is_same_v<T, scalar_t>;
         if (kSame ? b.leaves_cache(2 * sizeof(T), 2 * sizeof(T), /*many_rows=*/8) : b.is_wide()) {
-          for_each_tile(b, b.far_tile(), [&](int64_t offset, int64_t width) {
+          for_each_tile(b, kFarTile, [&](int64_t offset, int64_t width) {
             softmax_backward_far_columns<log>(g + offset, y + offset, out + offset, b.inner, n,
                                               width, RowWriter<scalar_t>(output.numel()));
           });

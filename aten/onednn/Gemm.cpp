@@ -294,6 +294,11 @@ GemmArguments begun(ScalarType dtype, GemmArguments g) {
 }  // namespace
 
 void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
+  // dot() divides long ones among threads.
+  if (g.k > at::kUpdateGrain && g.m == 1 && g.n == 1 && !g.addend && !is_ours(dtype) &&
+      alpha.equal(1) && beta.equal(0)) {
+    return dot(dtype, g.k, g.a, g.a_column, g.b, g.b_row, g.c);
+  }
   if ((dtype == kFloat || dtype == kDouble) &&
       native::small_gemm_stub(kCPU, dtype, g, alpha, beta, is_blas_narrow(dtype))) {
     return;

@@ -139,3 +139,21 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+
+@pytest.mark.parametrize("shape", [(257, 63), (600, 130), (301, 333), (120, 1152), (3, 90, 700)])
+def test_columns_are_the_same_however_many_threads_share_them(shape):
+    x = oploom.tensor(np.random.default_rng(0).random(shape, dtype=np.float32))
+    dim = len(shape) - 2
+    functions = [lambda: x.sum(dim), lambda: x.var(dim), lambda: x.argmax(dim),
+                 lambda: x.max(dim)[0], lambda: x.cumsum(dim), lambda: x.cumprod(dim),
+                 lambda: x.softmax(dim), lambda: x.log_softmax(dim)]
+    threads = oploom.get_num_threads()
+    try:
+        oploom.set_num_threads(1)
+        expected = [f().tolist() for f in functions]
+        for count in (2, 3, 16):
+            oploom.set_num_threads(count)
+            assert [f().tolist() for f in functions] == expected
+    finally:
+        oploom.set_num_threads(threads)
