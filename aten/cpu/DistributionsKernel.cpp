@@ -1,12 +1,15 @@
 // Random numbers; see Note [Random numbers by element] and c10's Note [Philox counters].
+#include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
 #include <aten/cpu/Loops.h>
+#include <aten/stubs/Copy.h>
 #include <aten/stubs/Distributions.h>
 #include <c10/core/Philox.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -358,34 +361,61 @@ void bernoulli_scalar_kernel(const TensorBase& self, double p, std::optional<Gen
 
 void bernoulli_tensor_kernel(const TensorBase& self, const TensorBase& p,
                              std::optional<Generator> generator) {
-  const PhiloxState state = reserve(generator, 1);
-  // The probabilities in row-major order, as double.
-  const auto probability_at = [&](int64_t index) {
-    int64_t offset = 0;
-    for (int64_t d = p.dim() - 1; d >= 0; --d) {
-      offset += index % p.sizes()[d] * p.strides()[d];
-      index /= p.sizes()[d];
-    }
-    return OPLOOM_DISPATCH(p.scalar_type(), "bernoulli", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-      const auto* data = static_cast<const scalar_t*>(p.const_data_ptr());
-      return static_cast<double>(static_cast<c10::opmath_type<scalar_t>>(data[offset]));
-    });
-  };
   const int64_t n = self.numel();
-  for (int64_t i = 0; i < n; ++i) {
-    const double probability = probability_at(i);
-    OPLOOM_CHECK_VALUE(probability >= 0 && probability <= 1,
-                       "bernoulli(): expected probabilities in [0, 1], got ", probability);
+  const char* const from = static_cast<const char*>(p.const_data_ptr());
+  const auto size = static_cast<int64_t>(p.itemsize());
+  const bool is_double = p.scalar_type() == kDouble;
+  const at::detail::CastLoop load =
+      is_double ? nullptr : cast_loop_stub(DeviceType::CPU, kDouble, p.scalar_type());
+  // The probabilities of `count` elements: themselves, or converted into the buffer.
+  const auto probabilities = [&](int64_t first, int64_t count, double* buffer) {
+    if (is_double) return reinterpret_cast<const double*>(from) + first;
+    load(reinterpret_cast<char*>(buffer), sizeof(double), from + first * size, size, count);
+    return static_cast<const double*>(buffer);
+  };
+  alignas(64) double buffer[kPiece];
+  for (int64_t first = 0; first < n; first += kPiece) {
+    const int64_t count = std::min(kPiece, n - first);
+    const double* row = probabilities(first, count, buffer);
+    const auto is_one = [](double x) { return x >= 0 && x <= 1; };
+    const double* wrong = std::find_if_not(row, row + count, is_one);
+    OPLOOM_CHECK_VALUE(wrong == row + count, "bernoulli(): expected probabilities in [0, 1], got ",
+                       *wrong);
   }
+  const PhiloxState state = reserve(generator, 1);
   OPLOOM_DISPATCH(self.scalar_type(), "bernoulli_", (OPLOOM_ALL), [&] {
     fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
       uint32_t bits[kPiece];
+      alignas(64) double converted[kPiece];
       draw_32(state, first, bits);
       const int64_t count = std::min(kPiece, n - first);
+      const double* row = probabilities(first, count, converted);
       for (int64_t i = 0; i < count; ++i) {
-        values[i] = c10::convert<scalar_t>(below(bits[i], probability_at(first + i)));
+        values[i] = c10::convert<scalar_t>(below(bits[i], row[i]));
       }
     });
+  });
+}
+
+void shuffle_kernel(const TensorBase& self, std::optional<Generator> generator) {
+  const PhiloxState state = reserve(generator, 1);
+  const int64_t n = self.numel();
+  with_opaque_type(self.itemsize(), [&](auto tag) {
+    auto* data = static_cast<decltype(tag)*>(self.mutable_data_ptr());
+    for (int64_t first = 0; first < n; first += kPiece) {
+      // All places before all exchanges, so that they are on their way to the cache together.
+      uint64_t places[kPiece];
+      draw_64(state, first, places);
+      const int64_t count = std::min(kPiece, n - first);
+      for (int64_t i = 0; i < count; ++i) {
+        // The high half of the product maps 64 random bits to [0, left).
+        const auto left = static_cast<unsigned __int128>(n - first - i);
+        places[i] =
+            static_cast<uint64_t>(first + i) + static_cast<uint64_t>(places[i] * left >> 64);
+        __builtin_prefetch(data + places[i], /*write=*/1);
+      }
+      for (int64_t i = 0; i < count; ++i) std::swap(data[first + i], data[places[i]]);
+    }
   });
 }
 
@@ -431,6 +461,7 @@ OPLOOM_REGISTER_DISPATCH(normal_stub, &normal_kernel);
 OPLOOM_REGISTER_DISPATCH(exponential_stub, &exponential_kernel);
 OPLOOM_REGISTER_DISPATCH(bernoulli_scalar_stub, &bernoulli_scalar_kernel);
 OPLOOM_REGISTER_DISPATCH(bernoulli_tensor_stub, &bernoulli_tensor_kernel);
+OPLOOM_REGISTER_DISPATCH(shuffle_stub, &shuffle_kernel);
 OPLOOM_REGISTER_DISPATCH(random_from_to_stub, &random_from_to_kernel);
 
 }  // namespace at::inline oploom_v1::native

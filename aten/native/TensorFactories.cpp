@@ -627,13 +627,7 @@ Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> gener
   assert_no_internal_overlap(self);
   const Tensor probabilities = expand_alias("bernoulli", p, self.sizes());
   if (self.numel() == 0) return self;
-  // Reading the limits first keeps self as it was when a probability is wrong.
-  const Tensor dense = p.contiguous();
-  OPLOOM_DISPATCH(p.scalar_type(), "bernoulli", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    const scalar_t* data = dense.const_data_ptr<scalar_t>();
-    for (int64_t i = 0; i < dense.numel(); ++i) check_probability(static_cast<double>(data[i]));
-  });
-  bernoulli_tensor_stub(DeviceType::CPU, self, probabilities, std::move(generator));
+  bernoulli_tensor_stub(DeviceType::CPU, self, probabilities.contiguous(), std::move(generator));
   return self;
 }
 Tensor& bernoulli_meta_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
@@ -757,20 +751,7 @@ Tensor& randperm_out(int64_t n, std::optional<Generator> generator, Tensor& out)
   check_randperm(n, out.scalar_type());
   fill_sequence(out, n, [&](TensorIterator& iter) {
     arange_stub(DeviceType::CPU, iter, 0, 1);
-    // Exchanges each element with a random one of those from it on (Fisher and Yates).
-    const PhiloxState state = c10::generator_or_default(generator).next_philox(1);
-    with_opaque_type(out.itemsize(), [&](auto tag) {
-      using T = decltype(tag);
-      T* data = static_cast<T*>(iter.data_ptr(0));
-      for (int64_t i = 0; i + 1 < n; ++i) {
-        const uint64_t left = static_cast<uint64_t>(n - i);
-        // The high half of the product maps 64 random bits to [0, left).
-        const unsigned __int128 product =
-            static_cast<unsigned __int128>(c10::philox_uint64(state, static_cast<uint64_t>(i))) *
-            left;
-        std::swap(data[i], data[i + static_cast<int64_t>(product >> 64)]);
-      }
-    });
+    shuffle_stub(DeviceType::CPU, iter.output_base(), generator);
   });
   return out;
 }

@@ -32,10 +32,16 @@ using bernoulli_scalar_fn = void (*)(const TensorBase& self, double p,
                                      std::optional<Generator> generator);
 OPLOOM_DECLARE_DISPATCH(bernoulli_scalar_fn, bernoulli_scalar_stub);
 
-// The same with a probability for each element; p has self's sizes and a floating dtype.
+// The same with a probability for each element, which is checked before anything is written; p has
+// self's sizes and a floating dtype, and is contiguous.
 using bernoulli_tensor_fn = void (*)(const TensorBase& self, const TensorBase& p,
                                      std::optional<Generator> generator);
 OPLOOM_DECLARE_DISPATCH(bernoulli_tensor_fn, bernoulli_tensor_stub);
+
+// Any dtype, contiguous: exchanges each element with a random one of those from it on (Fisher and
+// Yates), one after the other.
+using shuffle_fn = void (*)(const TensorBase& self, std::optional<Generator> generator);
+OPLOOM_DECLARE_DISPATCH(shuffle_fn, shuffle_stub);
 
 // All real dtypes: integers uniform on [base, base + range); range 0 means 2^64.
 using random_from_to_fn = void (*)(const TensorBase& self, uint64_t range, int64_t base,

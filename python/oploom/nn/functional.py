@@ -295,8 +295,8 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             )
     elif num_classes == -1:
         raise ValueError("one_hot(): an empty tensor does not say how many classes there are")
-    classes = _C.arange(num_classes, device=tensor.device)
-    return (tensor.unsqueeze(-1) == classes).to(_C.int64)
+    zeros = _C.zeros((*tensor.shape, num_classes), dtype=_C.int64, device=tensor.device)
+    return zeros.scatter_(-1, tensor.unsqueeze(-1).to(_C.int64), 1)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:

@@ -4,17 +4,25 @@
 #include <c10/core/Philox.h>
 #include <generated/ops/bernoulli.h>
 #include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/equal.h>
+#include <generated/ops/full.h>
 #include <generated/ops/normal.h>
 #include <generated/ops/randint.h>
+#include <generated/ops/randperm.h>
+#include <generated/ops/select.h>
 #include <generated/ops/t.h>
 #include <generated/ops/to.h>
 #include <generated/ops/uniform.h>
+#include <generated/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -44,6 +52,59 @@ TEST(Random, UniformIsPhilox) {
   for (int64_t i = 0; i < n; ++i) {
     ASSERT_EQ(d.data_ptr<double>()[i],
               c10::uint64_to_uniform_double(c10::philox_uint64(state, static_cast<uint64_t>(i))));
+  }
+}
+
+TEST(Random, PermutationsAreExchangesInTurn) {
+  const int64_t n = 1300;  // pieces of 512, and a rest
+  const c10::PhiloxState state = next_state();
+  std::vector<int64_t> expected(static_cast<size_t>(n));
+  std::iota(expected.begin(), expected.end(), 0);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto draw =
+        static_cast<unsigned __int128>(c10::philox_uint64(state, static_cast<uint64_t>(i)));
+    const auto ahead = static_cast<int64_t>(draw * static_cast<uint64_t>(n - i) >> 64);
+    std::swap(expected[static_cast<size_t>(i)], expected[static_cast<size_t>(i + ahead)]);
+  }
+  for (ScalarType dtype : {kLong, kInt, kShort}) {
+    next_state();
+    const Tensor x = at::randperm(n, dtype).to(kLong);
+    for (int64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(x.data_ptr<int64_t>()[i], expected[static_cast<size_t>(i)]) << dtype;
+    }
+  }
+}
+
+TEST(Random, EachElementHasItsProbability) {
+  const int64_t n = 1300;
+  const c10::PhiloxState state = next_state();
+  const Tensor draws = at::empty({n}, TensorOptions().dtype(kDouble));
+  for (int64_t i = 0; i < n; ++i) {
+    draws.data_ptr<double>()[i] =
+        c10::philox_uint32(state, static_cast<uint64_t>(i)) * std::ldexp(1., -32);
+  }
+  for (ScalarType dtype : {kDouble, kFloat, kBFloat16}) {
+    const Tensor p = at::empty({n}, TensorOptions().dtype(dtype)).uniform_();
+    const Tensor wide = p.to(kDouble);
+    // Of the given layout, and gathered from every other element of twice as many.
+    const Tensor apart = at::zeros({n, 2}, TensorOptions().dtype(dtype)).select(1, 1);
+    Tensor(apart).copy_(p);
+    for (const Tensor& probabilities : {p, apart}) {
+      next_state();
+      const Tensor x = at::empty({n}, TensorOptions().dtype(kByte)).bernoulli_(probabilities);
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(x.data_ptr<uint8_t>()[i],
+                  draws.data_ptr<double>()[i] < wide.data_ptr<double>()[i])
+            << dtype << ' ' << i;
+      }
+    }
+  }
+  for (double wrong : {-0.01, 1.01, std::nan("")}) {
+    const Tensor p = at::full({n}, 0.5);
+    p.data_ptr<float>()[n - 1] = static_cast<float>(wrong);
+    const Tensor x = at::full({n}, 7);
+    EXPECT_ANY_THROW(Tensor(x).bernoulli_(p));
+    EXPECT_TRUE(at::equal(x, at::full({n}, 7)));
   }
 }
 
