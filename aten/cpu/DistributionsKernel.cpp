@@ -377,8 +377,8 @@ void bernoulli_tensor_kernel(const TensorBase& self, const TensorBase& p,
   for (int64_t first = 0; first < n; first += kPiece) {
     const int64_t count = std::min(kPiece, n - first);
     const double* row = probabilities(first, count, buffer);
-    const auto is_one = [](double x) { return x >= 0 && x <= 1; };
-    const double* wrong = std::find_if_not(row, row + count, is_one);
+    const auto is_probability = [](double x) { return x >= 0 && x <= 1; };
+    const double* wrong = std::find_if_not(row, row + count, is_probability);
     OPLOOM_CHECK_VALUE(wrong == row + count, "bernoulli(): expected probabilities in [0, 1], got ",
                        *wrong);
   }
