@@ -1,5 +1,5 @@
 // The modified Bessel functions of the first kind of orders 0 and 1, in double precision: for
-// double and for vectors of double that have fmadd(), sqrt() and select().
+// double and for vectors of double, by curves.h.
 #pragma once
 
 #include <c10/util/curves.h>

@@ -137,10 +137,6 @@ def main():
             print(dtype, operator, digest.hexdigest())
 
 
-if __name__ == "__main__":
-    main()
-
-
 @pytest.mark.parametrize("shape", [(257, 63), (600, 130), (301, 333), (120, 1152), (3, 90, 700)])
 def test_columns_are_the_same_however_many_threads_share_them(shape):
     x = oploom.tensor(np.random.default_rng(0).random(shape, dtype=np.float32))
@@ -157,3 +153,7 @@ def test_columns_are_the_same_however_many_threads_share_them(shape):
             assert [f().tolist() for f in functions] == expected
     finally:
         oploom.set_num_threads(threads)
+
+
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,6 @@
 #include <bit>
 #include <cmath>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
