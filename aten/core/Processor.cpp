@@ -10,32 +10,44 @@
 namespace at::inline oploom_v1::detail {
 namespace {
 
-bool is_zen5() {
+struct Fetches {
+  bool near, rows_near;
+};
+
+// By the family and the model (AMD64 Architecture Programmer's Manual, volume 3, E.3.2; Intel 64
+// and IA-32 Architectures Software Developer's Manual, volume 2, CPUID).
+Fetches fetches_of_processor() {
 #if defined(__x86_64__)
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0 || ebx != signature_AMD_ebx ||
-      ecx != signature_AMD_ecx || edx != signature_AMD_edx) {
-    return false;
-  }
-  // The family is the sum of two fields (AMD64 Architecture Programmer's Manual, volume 3, E.3.2).
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return {};
+  const bool amd = ebx == signature_AMD_ebx && ecx == signature_AMD_ecx && edx == signature_AMD_edx;
+  const bool intel =
+      ebx == signature_INTEL_ebx && ecx == signature_INTEL_ecx && edx == signature_INTEL_edx;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return {};
+  const unsigned family = (eax >> 8 & 0xF) + (eax >> 20 & 0xFF);
+  const unsigned model = (eax >> 4 & 0xF) + (eax >> 12 & 0xF0);
   constexpr unsigned kZen5 = 0x1A;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 &&
-         (eax >> 8 & 0xF) + (eax >> 20 & 0xFF) == kZen5;
-#else
-  return false;
+  // The servers of the generations of Skylake, Cascade Lake and Cooper Lake.
+  constexpr unsigned kCore = 6, kCascadeLake = 0x55;
+  if (amd && family == kZen5) return {.near = true, .rows_near = false};
+  if (intel && family == kCore && model == kCascadeLake) return {.near = true, .rows_near = true};
 #endif
+  return {};
 }
 
-bool& near_fetches() {
-  static bool near = is_zen5();
-  return near;
+Fetches& fetches() {
+  static Fetches fetches = fetches_of_processor();
+  return fetches;
 }
 
 }  // namespace
 
-bool fetches_near() { return near_fetches(); }
+bool fetches_near() { return fetches().near; }
+bool fetches_rows_near() { return fetches().rows_near; }
 
-NearFetchesGuard::NearFetchesGuard(bool near) : before_(std::exchange(near_fetches(), near)) {}
-NearFetchesGuard::~NearFetchesGuard() { near_fetches() = before_; }
+NearFetchesGuard::NearFetchesGuard(bool near, bool rows_near)
+    : near_(std::exchange(fetches().near, near)),
+      rows_near_(std::exchange(fetches().rows_near, rows_near)) {}
+NearFetchesGuard::~NearFetchesGuard() { fetches() = {near_, rows_near_}; }
 
 }  // namespace at::inline oploom_v1::detail

@@ -73,6 +73,15 @@ class RowWriter {
 
   bool streams() const { return stream_.streams(); }
 
+  // Asks for n elements from place `first` on that will be read for a later row.
+  OPLOOM_ALWAYS_INLINE void fetch_ahead(const T* row, int64_t first, int64_t n) const {
+    if (near_) {
+      fetch<3>(row, first, n);
+    } else {
+      fetch<2>(row, first, n);
+    }
+  }
+
   // If it streams: writes n elements that were computed elsewhere.
   void copy(T* y, const T* from, int64_t n) const { stream_(y, from, n * kSize); }
 
@@ -80,11 +89,12 @@ class RowWriter {
   // on, all of them where the row lies or some of them in a buffer.
   template <typename F>
   void write(T* y, int64_t n, const F& compute) const {
-    constexpr int64_t kPiece = 2048 / kSize;
+    constexpr int64_t kMost = 2048 / kSize, kNear = 512 / kSize;
     if (!streams()) return compute(y, 0, n);
-    alignas(64) T piece[kPiece];
-    for (int64_t i = 0; i < n; i += kPiece) {
-      const int64_t count = std::min(kPiece, n - i);
+    alignas(64) T piece[kMost];
+    const int64_t most = near_ ? kNear : kMost;
+    for (int64_t i = 0; i < n; i += most) {
+      const int64_t count = std::min(most, n - i);
       compute(piece, i, count);
       copy(y + i, piece, count);
     }
@@ -93,6 +103,7 @@ class RowWriter {
  private:
   static constexpr int64_t kSize = sizeof(T);
   at::detail::RowStream stream_;
+  bool near_ = at::detail::fetches_rows_near();
 };
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

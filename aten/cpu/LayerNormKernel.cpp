@@ -134,7 +134,7 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
           means[i + r] = static_cast<scalar_t>(center);
           rstds[i + r] = static_cast<scalar_t>(scale);
           writer.write(out, n, [&](T* to, int64_t first, int64_t count) {
-            if (writer.streams()) fetch(row, n + first, count);
+            if (writer.streams()) writer.fetch_ahead(row, n + first, count);
             normalize(row + first, to, count, center, scale,
                       w == nullptr ? nullptr : weights + first,
                       b == nullptr ? nullptr : biases + first);

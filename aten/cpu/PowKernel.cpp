@@ -95,9 +95,13 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
         } else if (exponent.equal(3)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
         } else if (exponent.equal(0.5)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.sqrt(); });
+          cpu_kernel_vec<scalar_t>(
+              iter, vec::TwoForms{[](auto& usual, const auto& a)
+                                      OPLOOM_ALWAYS_INLINE_LAMBDA { return sqrt(usual, a); }});
         } else if (exponent.equal(-0.5)) {
-          cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.rsqrt(); });
+          cpu_kernel_vec<scalar_t>(
+              iter, vec::TwoForms{[](auto& usual, const auto& a)
+                                      OPLOOM_ALWAYS_INLINE_LAMBDA { return rsqrt(usual, a); }});
         } else if (exponent.equal(-1)) {
           cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a.reciprocal(); });
         } else if (exponent.equal(-2)) {

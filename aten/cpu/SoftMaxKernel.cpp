@@ -110,7 +110,7 @@ void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
   if constexpr (log) {
     const T log_sum = std::log(reduce_chunk<Add, T>(x, n, Ahead::None, exp));
     writer.write(y, n, [&](T* to, int64_t first, int64_t count) {
-      if (writer.streams()) fetch(x, n + first, count);
+      if (writer.streams()) writer.fetch_ahead(x, n + first, count);
       map_row(x + first, to, count,
               [max, log_sum](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
     });
@@ -125,7 +125,7 @@ void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
       const int64_t count = std::min(kBlock, n - i);
       for (int64_t j = i; j < i + count; j += kFetched) {
         const int64_t some = std::min(kFetched, i + count - j);
-        if (writer.streams()) fetch(x, n + j, some);
+        if (writer.streams()) writer.fetch_ahead(x, n + j, some);
         map_row(x + j, kept + j, some, exp);
       }
       sum += reduce_chunk<Add, T>(kept + i, count, Ahead::None);
@@ -326,7 +326,7 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
       0, n, [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
         for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
           const In* row = x + k * stride + j;
-          (fetch(row, (sizeof...(r) + r) * stride, L::kSize), ...);
+          (writer.fetch_ahead(row, (sizeof...(r) + r) * stride, L::kSize), ...);
           const V value[] = {lanes.load(row + r * stride)...};
           const V old = L::load(max + j);
           V largest = old;
@@ -340,7 +340,7 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   alignas(64) T reciprocal[kFarTile + L::kSize];
   finish_sums<log>(sum, reciprocal, width);
   write_far_rows(y, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
-    fetch(x, row + j + kFarRows * stride, L::kSize);
+    writer.fetch_ahead(x, row + j + kFarRows * stride, L::kSize);
     const V distance = lanes.load(x + row + j) - L::load(max + j);
     if constexpr (log) return distance - L::load(sum + j);
     if constexpr (!log) {
@@ -464,12 +464,12 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
           const V old = L::load(sum + j);
           V total = old;
           const auto add = [&](int64_t row) {
-            fetch(grad, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
+            writer.fetch_ahead(grad, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
             const V g = lanes.load(grad + row);
             if constexpr (log) {
               total = total + g;
             } else {
-              fetch(y, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
+              writer.fetch_ahead(y, row + static_cast<int64_t>(sizeof...(r)) * stride, L::kSize);
               total = total + g * lanes.load(y + row);
             }
           };
@@ -478,8 +478,8 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
         });
       });
   write_far_rows(out, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
-    fetch(grad, row + j + kFarRows * stride, L::kSize);
-    fetch(y, row + j + kFarRows * stride, L::kSize);
+    writer.fetch_ahead(grad, row + j + kFarRows * stride, L::kSize);
+    writer.fetch_ahead(y, row + j + kFarRows * stride, L::kSize);
     const V g = lanes.load(grad + row + j), value = lanes.load(y + row + j);
     return log ? g - vec::exp_of(value) * L::load(sum + j) : value * (g - L::load(sum + j));
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/core/Namespace.h>
+#include <aten/core/Processor.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/Export.h>
 
@@ -142,7 +143,7 @@ class RowCopy {
 
   void operator()(void* to, const void* from, int64_t bytes) const {
     if (stream_.streams() && bytes >= kStreamedRowBytes) {
-      stream_(to, from, bytes);
+      near_ ? stream_fetched(to, from, bytes) : stream_(to, from, bytes);
     } else {
       copy_row(to, from, static_cast<size_t>(bytes));
     }
@@ -150,7 +151,12 @@ class RowCopy {
 
  private:
   static constexpr int64_t kStreamedRowBytes = 1024;  // of shorter ones the ends count too much
+
+  // What is read next is asked for; see fetches_rows_near().
+  void stream_fetched(void* to, const void* from, int64_t bytes) const;
+
   RowStream stream_;
+  bool near_ = fetches_rows_near();
 };
 
 // Copies bytes that lie densely in both places, a part of an output of `total` bytes, on several

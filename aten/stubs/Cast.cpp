@@ -92,6 +92,18 @@ void repeat_block(char* block, int64_t bytes, int64_t total) {
   }
 }
 
+void RowCopy::stream_fetched(void* to, const void* from, int64_t bytes) const {
+  constexpr int64_t kPiece = 512, kAhead = 1024;
+  // Pieces but the first begin at lines.
+  int64_t piece = kPiece - static_cast<int64_t>(reinterpret_cast<uintptr_t>(to) % kLineBytes);
+  for (int64_t i = 0; i < bytes; i += piece, piece = kPiece) {
+    piece = std::min(piece, bytes - i);
+    const int64_t next = std::min(i + kAhead, bytes);
+    fetch_row(static_cast<const char*>(from) + next, std::min(piece, bytes - next));
+    stream_(static_cast<char*>(to) + i, static_cast<const char*>(from) + i, piece);
+  }
+}
+
 void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total) {
   at::parallel_for(0, bytes, kUnsharedBytes, [&](int64_t begin, int64_t end) {
     const RowCopy copy(total);

@@ -16,6 +16,7 @@ using special::i0;
 using special::i0e;
 using special::i1;
 using special::i1e;
+using special::logit;
 using special::ndtr;
 using special::ndtri;
 using special::polygamma;

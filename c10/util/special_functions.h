@@ -125,6 +125,16 @@ OPLOOM_HOST_DEVICE inline double erfinv(double x) {
   return std::copysign(y, x);
 }
 
+// log(x / (1 - x)), which goes through 0 at 1/2.
+template <typename T>
+OPLOOM_HOST_DEVICE T logit(T x) {
+  const bool above = x >= T(0.5);
+  const T share = above ? 1 - x : x;  // exactly
+  if (!(share >= T(0.25))) return std::log(x) - std::log1p(-x);
+  const T y = std::log1p((1 - 2 * share) / share);
+  return above ? y : -y;
+}
+
 // The share of the standard normal distribution below x: erfc(-x / sqrt(2)) / 2, where what
 // rounding takes from that quotient would be multiplied by its square.
 OPLOOM_HOST_DEVICE inline double ndtr(double x) {

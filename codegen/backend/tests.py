@@ -72,6 +72,7 @@ _NUMPY = {
     "i1": "sp.special.i1",
     "i1e": "sp.special.i1e",
     "lgamma": "sp.special.gammaln",
+    "logit": "sp.special.logit",
     "ndtr": "sp.special.ndtr",
     "ndtri": "sp.special.ndtri",
     "polygamma": "sp.special.polygamma",

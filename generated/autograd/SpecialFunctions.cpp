@@ -222,17 +222,17 @@ variable_list LogitBackward0::apply(variable_list&& grads) {
 }
 
 // _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor
-//   grad_output: grad * ((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (eps >=
-//       0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) + (eps >= 0 && self <
-//       eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps : eps >=
-//       0 && self > 1 - eps ? 1 - eps : self))))
-//   self: grad * grad_output * ((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 :
-//       -((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (eps >= 0 && self <
-//       eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) / (eps >= 0 && self < eps ? eps :
-//       eps >= 0 && self > 1 - eps ? 1 - eps : self))) + (eps >= 0 && self < eps ? 0 : eps >= 0 &&
-//       self > 1 - eps ? 0 : (eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (1
-//       - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))) / (1 -
-//       (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))))
+//   grad_output: eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : grad / ((eps >= 0 &&
+//       self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self <
+//       eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)))
+//   self: eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : -(((eps >= 0 && self < eps
+//       ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self
+//       > 1 - eps ? 1 - eps : self)) - (eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0
+//       : eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) / ((eps >= 0
+//       && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self
+//       < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))) / ((eps >= 0 && self < eps ?
+//       eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self < eps ? eps :
+//       eps >= 0 && self > 1 - eps ? 1 - eps : self))) * (grad * grad_output))
 variable_list LogitBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
@@ -244,20 +244,19 @@ variable_list LogitBackwardBackward0::apply(variable_list&& grads) {
     const auto t3 = 1 - eps;
     const auto t5 = logical_and(number(t0), gt(self, t3));
     const auto t7 = where(t2, eps, where(t5, t3, self));
-    const auto t15 = where(t2, 0, where(t5, 0, 1 / t7)) + where(t2, 0, where(t5, 0, 1 / (1 - t7)));
-    grad_inputs[0] = grad * t15;
+    grad_inputs[0] = where(t2, 0, where(t5, 0, grad / (t7 * (1 - t7))));
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
-    const auto t1 = eps >= 0;
-    const auto t3 = logical_and(number(t1), lt(self, eps));
-    const auto t4 = 1 - eps;
-    const auto t6 = logical_and(number(t1), gt(self, t4));
-    const auto t8 = where(t3, eps, where(t6, t4, self));
-    const auto t15 = where(t3, 0, where(t6, 0, -(where(t3, 0, where(t6, 0, 1 / t8)) / t8)));
-    const auto t16 = 1 - t8;
-    const auto t22 = where(t3, 0, where(t6, 0, where(t3, 0, where(t6, 0, 1 / t16)) / t16));
-    grad_inputs[1] = (grad * grad_output) * (t15 + t22);
+    const auto t0 = eps >= 0;
+    const auto t2 = logical_and(number(t0), lt(self, eps));
+    const auto t3 = 1 - eps;
+    const auto t5 = logical_and(number(t0), gt(self, t3));
+    const auto t7 = where(t2, eps, where(t5, t3, self));
+    const auto t8 = 1 - t7;
+    const auto t13 = where(t2, 0, where(t5, 0, t8)) - where(t2, 0, where(t5, 0, t7));
+    const auto t14 = t7 * t8;
+    grad_inputs[1] = where(t2, 0, where(t5, 0, -(((t13 / t14) / t14) * (grad * grad_output))));
   }
   return grad_inputs;
 }
@@ -766,17 +765,17 @@ OPLOOM_COLD Tensor& _logit__dual(DispatchKeySet ks, Tensor& self, double eps) {
 }
 
 // _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor
-//   result: grad_output_t * ((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 /
-//       (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) + (eps >= 0
-//       && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps
-//       : eps >= 0 && self > 1 - eps ? 1 - eps : self)))) + grad_output * (((eps >= 0 && self < eps
-//       ? 0 : eps >= 0 && self > 1 - eps ? 0 : -((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1
-//       - eps ? 0 : 1 / (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps :
-//       self)) / (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))) +
-//       (eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : (eps >= 0 && self < eps ? 0
-//       : eps >= 0 && self > 1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps : eps >= 0 &&
-//       self > 1 - eps ? 1 - eps : self))) / (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self
-//       > 1 - eps ? 1 - eps : self)))) * self_t)
+//   result: eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : grad_output_t / ((eps >=
+//       0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 &&
+//       self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))) + eps >= 0 && self < eps
+//       ? 0 : eps >= 0 && self > 1 - eps ? 0 : -(((eps >= 0 && self < eps ? 0 : eps >= 0 && self >
+//       1 - eps ? 0 : 1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps :
+//       self)) - (eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : eps >= 0 && self <
+//       eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) / ((eps >= 0 && self < eps ? eps
+//       : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self < eps ? eps : eps
+//       >= 0 && self > 1 - eps ? 1 - eps : self))) / ((eps >= 0 && self < eps ? eps : eps >= 0 &&
+//       self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self >
+//       1 - eps ? 1 - eps : self))) * self_t * grad_output)
 OPLOOM_COLD Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                         const Tensor& self, double eps) {
   const forward_ad::Pause pause;
@@ -790,8 +789,7 @@ OPLOOM_COLD Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_ou
     const auto t3 = 1 - eps;
     const auto t5 = logical_and(number(t0), gt(self, t3));
     const auto t7 = where(t2, eps, where(t5, t3, self));
-    const auto t15 = where(t2, 0, where(t5, 0, 1 / t7)) + where(t2, 0, where(t5, 0, 1 / (1 - t7)));
-    forward_ad::add_term(result_t, grad_output_t * t15);
+    forward_ad::add_term(result_t, where(t2, 0, where(t5, 0, grad_output_t / (t7 * (1 - t7)))));
   }
   if (self_t.defined()) {
     const auto t0 = eps >= 0;
@@ -799,10 +797,11 @@ OPLOOM_COLD Tensor _logit_backward_dual(DispatchKeySet ks, const Tensor& grad_ou
     const auto t3 = 1 - eps;
     const auto t5 = logical_and(number(t0), gt(self, t3));
     const auto t7 = where(t2, eps, where(t5, t3, self));
-    const auto t14 = where(t2, 0, where(t5, 0, -(where(t2, 0, where(t5, 0, 1 / t7)) / t7)));
-    const auto t15 = 1 - t7;
-    const auto t21 = where(t2, 0, where(t5, 0, where(t2, 0, where(t5, 0, 1 / t15)) / t15));
-    forward_ad::add_term(result_t, grad_output * ((t14 + t21) * self_t));
+    const auto t8 = 1 - t7;
+    const auto t13 = where(t2, 0, where(t5, 0, t8)) - where(t2, 0, where(t5, 0, t7));
+    const auto t14 = t7 * t8;
+    const auto t20 = where(t5, 0, -((((t13 / t14) / t14) * self_t) * grad_output));
+    forward_ad::add_term(result_t, where(t2, 0, t20));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

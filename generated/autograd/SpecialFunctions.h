@@ -147,17 +147,17 @@ struct LogitBackward0 final : BuiltinNode {
 };
 
 // _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor
-//   grad_output: grad * ((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (eps >=
-//       0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) + (eps >= 0 && self <
-//       eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps : eps >=
-//       0 && self > 1 - eps ? 1 - eps : self))))
-//   self: grad * grad_output * ((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 :
-//       -((eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (eps >= 0 && self <
-//       eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) / (eps >= 0 && self < eps ? eps :
-//       eps >= 0 && self > 1 - eps ? 1 - eps : self))) + (eps >= 0 && self < eps ? 0 : eps >= 0 &&
-//       self > 1 - eps ? 0 : (eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (1
-//       - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))) / (1 -
-//       (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))))
+//   grad_output: eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : grad / ((eps >= 0 &&
+//       self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self <
+//       eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)))
+//   self: eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : -(((eps >= 0 && self < eps
+//       ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self
+//       > 1 - eps ? 1 - eps : self)) - (eps >= 0 && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0
+//       : eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self)) / ((eps >= 0
+//       && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self
+//       < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps : self))) / ((eps >= 0 && self < eps ?
+//       eps : eps >= 0 && self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self < eps ? eps :
+//       eps >= 0 && self > 1 - eps ? 1 - eps : self))) * (grad * grad_output))
 struct LogitBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "LogitBackwardBackward0"; }

@@ -8,16 +8,14 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// _logit(Tensor self, float eps) -> Tensor: log(eps >= 0 && self < eps ? eps : eps >= 0 && self > 1
-//     - eps ? 1 - eps : self) - log1p(-(eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ?
-//     1 - eps : self))
+// _logit(Tensor self, float eps) -> Tensor: logit(eps >= 0 && self < eps ? eps : eps >= 0 && self >
+//     1 - eps ? 1 - eps : self)
 template <typename T>
 struct _logit_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 40;
+  static constexpr int kCost = 26;
   static constexpr bool kTwoForms = true;
-  static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit _logit_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));
@@ -26,23 +24,22 @@ struct _logit_op {
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t7 = select(t0 & (self < eps), eps, select(t0 & (self > t3), t3, self));
-    return log(usual, t7) - log1p(usual, neg(t7));
+    return logit(usual, t7);
   }
   V eps;
   typename V::Mask t0;
   V t3;
 };
 
-// _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor: grad_output * ((eps >= 0
-//     && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (eps >= 0 && self < eps ? eps : eps
-//     >= 0 && self > 1 - eps ? 1 - eps : self)) + (eps >= 0 && self < eps ? 0 : eps >= 0 && self >
-//     1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps :
-//     self))))
+// _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor: eps >= 0 && self < eps ? 0
+//     : eps >= 0 && self > 1 - eps ? 0 : grad_output / ((eps >= 0 && self < eps ? eps : eps >= 0 &&
+//     self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1
+//     - eps ? 1 - eps : self)))
 template <typename T>
 struct _logit_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 21;
+  static constexpr int kCost = 14;
   using V = Vec<T>;
   explicit _logit_backward_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));
@@ -52,9 +49,7 @@ struct _logit_backward_op {
     const auto t2 = t0 & (self < eps);
     const auto t5 = t0 & (self > t3);
     const auto t7 = select(t2, eps, select(t5, t3, self));
-    const auto t14 = select(t2, V(T(0)), select(t5, V(T(0)), V(T(1)) / (V(T(1)) - t7)));
-    const auto t15 = select(t2, V(T(0)), select(t5, V(T(0)), V(T(1)) / t7)) + t14;
-    return grad_output * t15;
+    return select(t2, V(T(0)), select(t5, V(T(0)), grad_output / (t7 * (V(T(1)) - t7))));
   }
   V eps;
   typename V::Mask t0;
@@ -187,9 +182,13 @@ struct erfinv_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 60;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit erfinv_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return erfinv(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
+    return erfinv(usual, self);
+  }
 };
 
 // erfinv_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * (0.886226925452758 *

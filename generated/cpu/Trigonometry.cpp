@@ -26,10 +26,12 @@ struct acos_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit acos_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * conj(V(T(-1)) / sqrt(V(T(1)) - (self * self)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * conj(V(T(-1)) / sqrt(usual, V(T(1)) - (self * self)));
   }
 };
 
@@ -53,11 +55,13 @@ struct acosh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 21;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit acosh_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t6 = conj(V(T(1)) / (sqrt(self - V(T(1))) * sqrt(self + V(T(1)))));
-    return grad_output * t6;
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    const auto t5 = V(T(1)) / (sqrt(usual, self - V(T(1))) * sqrt(usual, self + V(T(1))));
+    return grad_output * conj(t5);
   }
 };
 
@@ -79,10 +83,12 @@ struct asin_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit asin_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * conj(V(T(1)) / sqrt(V(T(1)) - (self * self)));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * conj(V(T(1)) / sqrt(usual, V(T(1)) - (self * self)));
   }
 };
 
@@ -106,10 +112,12 @@ struct asinh_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit asinh_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    return grad_output * conj(V(T(1)) / sqrt((self * self) + V(T(1))));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    return grad_output * conj(V(T(1)) / sqrt(usual, (self * self) + V(T(1))));
   }
 };
 

@@ -448,9 +448,11 @@ struct rsqrt_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 10;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit rsqrt_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return rsqrt(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return rsqrt(usual, self); }
 };
 
 // rsqrt_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(-0.5 * output *
@@ -575,9 +577,11 @@ struct sqrt_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 6;
+  static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit sqrt_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return sqrt(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return sqrt(usual, self); }
 };
 
 // sqrt_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(0.5 / output)

@@ -9,9 +9,8 @@ namespace {
 
 using namespace at::cuda;
 
-// _logit(Tensor self, float eps) -> Tensor: log(eps >= 0 && self < eps ? eps : eps >= 0 && self > 1
-//     - eps ? 1 - eps : self) - log1p(-(eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ?
-//     1 - eps : self))
+// _logit(Tensor self, float eps) -> Tensor: logit(eps >= 0 && self < eps ? eps : eps >= 0 && self >
+//     1 - eps ? 1 - eps : self)
 template <typename T>
 struct _logit_op {
   static constexpr int kOutputs = 1;
@@ -23,7 +22,7 @@ struct _logit_op {
   }
   OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
     const auto t7 = select(t0 & (self < eps), eps, select(t0 & (self > t3), t3, self));
-    return log(t7) - log1p(neg(t7));
+    return logit(t7);
   }
   V eps;
   typename V::Mask t0;
@@ -31,11 +30,10 @@ struct _logit_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_logit_stub, floating_kernel<_logit_op>);
 
-// _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor: grad_output * ((eps >= 0
-//     && self < eps ? 0 : eps >= 0 && self > 1 - eps ? 0 : 1 / (eps >= 0 && self < eps ? eps : eps
-//     >= 0 && self > 1 - eps ? 1 - eps : self)) + (eps >= 0 && self < eps ? 0 : eps >= 0 && self >
-//     1 - eps ? 0 : 1 / (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1 - eps ? 1 - eps :
-//     self))))
+// _logit_backward(Tensor grad_output, Tensor self, float eps) -> Tensor: eps >= 0 && self < eps ? 0
+//     : eps >= 0 && self > 1 - eps ? 0 : grad_output / ((eps >= 0 && self < eps ? eps : eps >= 0 &&
+//     self > 1 - eps ? 1 - eps : self) * (1 - (eps >= 0 && self < eps ? eps : eps >= 0 && self > 1
+//     - eps ? 1 - eps : self)))
 template <typename T>
 struct _logit_backward_op {
   static constexpr int kOutputs = 1;
@@ -49,9 +47,7 @@ struct _logit_backward_op {
     const auto t2 = t0 & (self < eps);
     const auto t5 = t0 & (self > t3);
     const auto t7 = select(t2, eps, select(t5, t3, self));
-    const auto t14 = select(t2, V(T(0)), select(t5, V(T(0)), V(T(1)) / (V(T(1)) - t7)));
-    const auto t15 = select(t2, V(T(0)), select(t5, V(T(0)), V(T(1)) / t7)) + t14;
-    return grad_output * t15;
+    return select(t2, V(T(0)), select(t5, V(T(0)), grad_output / (t7 * (V(T(1)) - t7))));
   }
   V eps;
   typename V::Mask t0;

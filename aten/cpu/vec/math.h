@@ -7,6 +7,7 @@
 #include <aten/cpu/vec/math_gamma.h>
 #include <aten/cpu/vec/math_log.h>
 #include <aten/cpu/vec/math_pow.h>
+#include <aten/cpu/vec/math_root.h>
 #include <aten/cpu/vec/math_short.h>
 #include <aten/cpu/vec/math_special.h>
 #include <aten/cpu/vec/math_trigonometry.h>

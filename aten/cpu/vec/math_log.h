@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/cpu/vec/math_exp.h>
+#include <aten/cpu/vec/math_root.h>
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 
@@ -243,13 +244,6 @@ OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask is_small_for_inverse(Vec<T> magnitude
   return magnitude <= Vec<T>(T(0x1p58));
 }
 
-// What sqrt(p + p_rest) is more than `root`, that of p, for p from 0.
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<T> rest_of_root(Vec<T> root, Vec<T> p, Vec<T> p_rest) {
-  const Vec<T> lost = fmadd(root.neg(), root, p) + p_rest;
-  return lost * (Vec<T>(T(0.5)) / maximum(root, Vec<T>(std::numeric_limits<T>::min())));
-}
-
 // Of (1 + |x|) / (1 - |x|) the logarithm, halved: of 1 + y with y = 2 |x| / (1 - |x|).
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> atanh_of_usual(Vec<T> x) {
@@ -273,8 +267,9 @@ OPLOOM_ALWAYS_INLINE Vec<T> asinh_of_usual(Vec<T> x) {
   const V one(T(1)), magnitude = x.abs(), square = x * x;
   const V larger = maximum(square, one), smaller = minimum(square, one), p = larger + smaller;
   const V p_rest = (smaller - (p - larger)) + fmadd(x, x, square.neg());
-  const V root = p.sqrt(), more = root - one, y = magnitude + more;
-  const V more_rest = rest_of_root(root, p, p_rest) - (one - (root - more));
+  const auto [root, root_rest] = root_in_two(p, p_rest);
+  const V more = root - one, y = magnitude + more;
+  const V more_rest = root_rest - (one - (root - more));
   const V rest = (more - (y - magnitude)) + more_rest;
   return log1p_of_usual(y, rest) | (x & V(T(-0.0)));
 }
@@ -292,8 +287,9 @@ OPLOOM_ALWAYS_INLINE Vec<T> acosh_of_usual(Vec<T> x) {
   const V one(T(1)), square = x * x, less = square - one;
   const V less_rest = fmadd(x, x, square.neg()) - (one - (square - less));
   const V p = less + less_rest, p_rest = less_rest - (p - less);
-  const V root = p.sqrt(), more = x - one, y = root + more;
-  const V more_rest = rest_of_root(root, p, p_rest) - (one - (x - more));
+  const auto [root, root_rest] = root_in_two(p, p_rest);
+  const V more = x - one, y = root + more;
+  const V more_rest = root_rest - (one - (x - more));
   return log1p_of_usual(y, (more - (y - root)) + more_rest);
 }
 template <typename T>
@@ -330,6 +326,35 @@ OPLOOM_INVERSE(acosh)
 OPLOOM_INVERSE(asinh)
 OPLOOM_INVERSE(atanh)
 #undef OPLOOM_INVERSE
+
+// log(x / (1 - x)) for x from 2^-50 on and below 1. With s the smaller one of x and 1 - x, which is
+// exact, it is that of (1 - s) / s = 1 + y with y = (1 - 2 s) / s, or its negative.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> logit_of_usual(Vec<T> x) {
+  using V = Vec<T>;
+  const V one(T(1));
+  const auto below = x < V(T(0.5));
+  const V share = blendv(one - x, x, below), twice = share + share;
+  const V difference = one - twice, difference_rest = (one - difference) - twice;
+  const V inverse = one / share, quotient = difference * inverse;
+  const V rest = fmadd(quotient.neg(), share, difference) + difference_rest;
+  return log1p_of_usual(quotient, rest * inverse) ^ blendv(V(T(0)), V(T(-0.0)), below);
+}
+template <typename T>
+OPLOOM_NOINLINE Vec<T> logit_of_any(Vec<T> x, typename Vec<T>::Mask usual) {
+  return blendv(x.log() - x.neg().log1p(), logit_of_usual(x), usual);
+}
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> logit(U& usual, const Vec<T>& x) {
+  const auto known = (x >= Vec<T>(T(0x1p-50))) & (x < Vec<T>(T(1)));
+  if (!usual.are(known)) [[unlikely]]
+    return logit_of_any(x, known);
+  return logit_of_usual(x);
+}
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> logit(const Vec<T>& x) {
+  return logit(kAny, x);
+}
 
 // log(1 + e) for e from 0 to 1. Up to 1/2, f = e; above, f = (1 + e) / 2 - 1, exactly.
 OPLOOM_ALWAYS_INLINE Vec<float> log1p_of_share(Vec<float> e) {

@@ -137,8 +137,8 @@ OPLOOM_ALWAYS_INLINE Vec<double> pow(Vec<double> x, Vec<double> y) { return pow(
 OPLOOM_ALWAYS_INLINE Vec<float> hypot(const Vec<float>& x, const Vec<float>& y) {
   using V = Vec<float>;
   const auto a = widen(x), b = widen(y);
-  const V root =
-      narrow(fmadd(a[0], a[0], b[0] * b[0]).sqrt(), fmadd(a[1], a[1], b[1] * b[1]).sqrt());
+  const V root = narrow(root_and_inverse(fmadd(a[0], a[0], b[0] * b[0])).root,
+                        root_and_inverse(fmadd(a[1], a[1], b[1] * b[1])).root);
   const V infinity(std::numeric_limits<float>::infinity());
   return blendv(root, infinity, (x.abs() == infinity) | (y.abs() == infinity));
 }
@@ -149,8 +149,8 @@ OPLOOM_ALWAYS_INLINE Vec<double> hypot_of_ordered(Vec<double> large, Vec<double>
   const D square = large * large;
   const D sum = fmadd(small, small, square);
   const D rest = fmadd(small, small, square - sum) + fmadd(large, large, square.neg());
-  const D root = sum.sqrt();
-  return fmadd(fmadd(root.neg(), root, sum) + rest, D(0.5) / root, root);
+  const auto [root, root_rest] = root_in_two(sum, rest);
+  return root + root_rest;
 }
 
 // Where squares overflow or vanish, those of other units are taken.

@@ -27,7 +27,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv_product(const std::array<Vec<double>, 2>&
         -3.4260121484801588e-06, 4.796988415299888e-07, 1.6457227921792074e-08,
         -1.1023213236203067e-08, 4.370312784459356e-10, 1.3285898551675198e-10);
     if (!all(near)) {
-      const D root = w.sqrt();
+      const D root = root_and_inverse(w).root;
       y[i] = blendv(polynomial_by_halves(
                         root - D(3.), 2.8329767989026204, 1.001675246363473, 0.009445500391732779,
                         -0.00764293932944109, 0.005685345192702247, -0.0035658587399608247,
@@ -48,7 +48,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv_product(const std::array<Vec<double>, 2>&
   return narrow(x[0] * y[0], x[1] * y[1]);
 }
 
-// `y` where it is usual. Infinite at -1 and 1, nan beyond.
+// `y` where that is `usual`. Infinite at -1 and 1, nan beyond.
 OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x, Vec<float> y,
                                                 Vec<float>::Mask usual) {
   using D = Vec<double>;
@@ -66,7 +66,8 @@ OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x, Vec<float> y,
 
 // The first curve in float, for w up to 5: what the largest parts of w, and of c + d t, where
 // t = w - 2.5, lose is kept.
-OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<float> erfinv(U& usual, const Vec<float>& x) {
   using V = Vec<float>;
   using Log = NaturalLog;
   const V one(1.f), c(1.50140929f), d(0.24664028f);
@@ -97,11 +98,12 @@ OPLOOM_NOINLINE inline Vec<float> erfinv(const Vec<float>& x) {
   const V product = x * line;
   const V y = product + fmadd(x, rest, fmadd(x, line, product.neg()));
   // e^-5; and below 2^-90 the rests are no normal numbers.
-  const auto usual = (share >= V(0.0067379470f)) & (x.abs() >= V(0x1p-90f));
-  if (all(usual)) [[likely]]
-    return y;
-  return erfinv_of_any(x, y, usual);
+  const auto near = (share >= V(0.0067379470f)) & (x.abs() >= V(0x1p-90f));
+  if (!usual.are(near)) [[unlikely]]
+    return erfinv_of_any(x, y, near);
+  return y;
 }
+OPLOOM_ALWAYS_INLINE Vec<float> erfinv(const Vec<float>& x) { return erfinv(kAny, x); }
 
 // Note [erfinv of double]
 // As above x P(w), with one P for w up to 5, and others of the root of w. They are Chebyshev
@@ -124,15 +126,13 @@ OPLOOM_ALWAYS_INLINE ErfinvCurve blend(const ErfinvCurve& a, const ErfinvCurve& 
           blendv(a.center_rest, b.center_rest, mask), blendv(a.slope, b.slope, mask)};
 }
 
-// Where w is that of share / 2^raised; `share` is a positive normal number, from e^-36 on unless
-// kAnyShare.
-template <bool kAnyShare>
-OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> share, Vec<double> raised) {
+// w = -log(share / 2^raised) in two numbers, for a positive normal number: share = 2^n (1 + f), and
+// log(1 + f) = f - s f + s^3 R(s^2) with s = f / (2 + f).
+OPLOOM_ALWAYS_INLINE c10::special::TwoNumbers<Vec<double>> minus_log_of_share(Vec<double> share,
+                                                                              Vec<double> raised) {
   using D = Vec<double>;
   using Bits = typename FloatingForm<D>::bits;
   const D one(1.);
-  // w = -log(share), where share = 2^n (1 + f) and log(1 + f) = f - s f + s^3 R(s^2) with
-  // s = f / (2 + f).
   const Bits shifted = bits_of(share) + Bits((1024ull << 52) - 0x3fe6a09e667f3bcd);  // sqrt(1/2)
   const Bits power = shifted >> 52;                                                  // n + 1024
   const D n = from_bits<D>(power | Bits(0x433ull << 52)) - D(0x1p52 + 1024) - raised;
@@ -148,22 +148,32 @@ OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> share, Vec<double> rai
   const D sum = whole - f;
   const D lost_of_log = ((whole - sum) - f) + fmadd(n, D(1.7239444525614835e-13), rest_of_log);
   const D w = sum + lost_of_log;
-  const D w_rest = (sum - w) + lost_of_log;
-  D t = (w - D(0.7486)) + w_rest;
-  ErfinvCurve curve{
-      t, D(1.0653759818631223), D(-2.2493313644615513e-18),
-      polynomial(t, 0.24523946431877494, 0.006074621521995784, -0.002451635138300124,
-                 4.839624845663908e-05, 4.379594398307164e-05, -3.0750332999651762e-06,
-                 -7.917536703919132e-07, 1.0014384352217356e-07, 1.3456472435660903e-08,
-                 -2.777283520294436e-09, -1.9673241639689007e-10, 7.091856855574595e-11,
-                 1.6695022894706609e-12, -1.4932981670885529e-12, -1.1501840697846328e-13,
-                 9.20919274323194e-14, -1.516568639323537e-14, 1.0889683911720025e-15,
-                 -9.56868116698321e-18, -3.513250553942351e-18, 1.64533799430872e-19)};
-  const auto near = w <= D(5.);
+  return {w, (sum - w) + lost_of_log};
+}
+
+// For w up to 5.
+inline constexpr double kNearErfinv = 5;
+OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve_near(Vec<double> w, Vec<double> w_rest) {
+  using D = Vec<double>;
+  const D t = (w - D(0.7486)) + w_rest;
+  return {t, D(1.0653759818631223), D(-2.2493313644615513e-18),
+          polynomial(t, 0.24523946431877494, 0.006074621521995784, -0.002451635138300124,
+                     4.839624845663908e-05, 4.379594398307164e-05, -3.0750332999651762e-06,
+                     -7.917536703919132e-07, 1.0014384352217356e-07, 1.3456472435660903e-08,
+                     -2.777283520294436e-09, -1.9673241639689007e-10, 7.091856855574595e-11,
+                     1.6695022894706609e-12, -1.4932981670885529e-12, -1.1501840697846328e-13,
+                     9.20919274323194e-14, -1.516568639323537e-14, 1.0889683911720025e-15,
+                     -9.56868116698321e-18, -3.513250553942351e-18, 1.64533799430872e-19)};
+}
+// For w up to 36, unless kAnyShare.
+template <bool kAnyShare>
+OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> w, Vec<double> w_rest) {
+  using D = Vec<double>;
+  ErfinvCurve curve = erfinv_curve_near(w, w_rest);
+  const auto near = w <= D(kNearErfinv);
   if (!all(near)) {
-    const D root = w.sqrt();
-    const D root_rest = (fmadd(root.neg(), root, w) + w_rest) * (D(0.5) / root);
-    t = (root - D(3.029)) + root_rest;
+    const auto [root, root_rest] = root_in_two(w, w_rest);
+    D t = (root - D(3.029)) + root_rest;
     const ErfinvCurve middle{
         t, D(2.8620331429605237), D(-1.6685778415629767e-17),
         polynomial(t, 1.0022043738689, 0.00880834607614718, -0.0070135341306412835,
@@ -185,7 +195,7 @@ OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> share, Vec<double> rai
     curve = blend(blend(far, middle, w <= D(16.)), curve, near);
     if constexpr (kAnyShare) {
       // sqrt(w) and a polynomial of 1 / sqrt(sqrt(w)).
-      const D u = one / root.sqrt() - D(0.3);
+      const D u = D(1.) / root.sqrt() - D(0.3);
       const ErfinvCurve farthest{
           u, root, root_rest - D(0.10316532363265607),
           polynomial(u, -0.38944295714341054, 0.34062480920100613, 1.0793141768277,
@@ -199,15 +209,24 @@ OPLOOM_ALWAYS_INLINE ErfinvCurve erfinv_curve(Vec<double> share, Vec<double> rai
   return curve;
 }
 
-OPLOOM_NOINLINE inline Vec<double> erfinv(const Vec<double>& x) {
+// Infinite at -1 and 1, nan beyond.
+OPLOOM_NOINLINE inline Vec<double> erfinv_of_any(Vec<double> x, Vec<double> share, Vec<double> w,
+                                                 Vec<double> w_rest) {
+  using D = Vec<double>;
+  const auto [first, rest] = erfinv_curve</*kAnyShare=*/false>(w, w_rest).times(x);
+  return blendv(x / share.sqrt(), (first + rest) | (x & D(-0.)), share > D(0.));
+}
+template <typename U>
+OPLOOM_ALWAYS_INLINE Vec<double> erfinv(U& usual, const Vec<double>& x) {
   using D = Vec<double>;
   const D zero(0.), share = fmadd(x.neg(), x, D(1.));
-  const auto [first, rest] = erfinv_curve</*kAnyShare=*/false>(share, zero).times(x);
-  const D y = (first + rest) | (x & D(-0.));
-  if (all(share > zero)) [[likely]]
-    return y;
-  return blendv(x / share.sqrt(), y, share > zero);
+  const auto [w, w_rest] = minus_log_of_share(share, zero);
+  if (!usual.are((w <= D(kNearErfinv)) & (share > zero))) [[unlikely]]
+    return erfinv_of_any(x, share, w, w_rest);
+  const auto [first, rest] = erfinv_curve_near(w, w_rest).times(x);
+  return (first + rest) | (x & D(-0.));
 }
+OPLOOM_ALWAYS_INLINE Vec<double> erfinv(const Vec<double>& x) { return erfinv(kAny, x); }
 
 // sqrt(2) erfinv(2 p - 1)
 OPLOOM_NOINLINE inline Vec<double> ndtri(const Vec<double>& p) {
@@ -217,7 +236,8 @@ OPLOOM_NOINLINE inline Vec<double> ndtri(const Vec<double>& p) {
   const D raised = blendv(p, p * D(0x1p100), tiny);
   const D share = D(4.) * raised * (one - p);
   const D x = fmadd(p, two, one.neg()), x_rest = p * two - (x + one);
-  const ErfinvCurve curve = erfinv_curve</*kAnyShare=*/true>(share, blendv(zero, D(100.), tiny));
+  const auto [w, w_rest] = minus_log_of_share(share, blendv(zero, D(100.), tiny));
+  const ErfinvCurve curve = erfinv_curve</*kAnyShare=*/true>(w, w_rest);
   const auto [first, first_rest] = curve.times(x);
   const D rest = fmadd(x_rest, curve.center, first_rest);
   const D product = first * root_two;

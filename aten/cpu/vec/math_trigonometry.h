@@ -1,7 +1,7 @@
 // sin, cos and tan, and their inverse functions.
 #pragma once
 
-#include <aten/cpu/vec/math_base.h>
+#include <aten/cpu/vec/math_root.h>
 
 #include <algorithm>
 #include <array>
@@ -292,8 +292,8 @@ OPLOOM_ALWAYS_INLINE Arcsine<T> arcsine_of_small(Vec<T> x) {
   const V magnitude = x.abs();
   const auto large = magnitude > half;
   const V square = fmadd(magnitude, half.neg(), half);
-  const V root = square.sqrt();
-  const V root_rest = fmadd(root.neg(), root, square) * (half / at_least(root, V(T(0x1p-40))));
+  const auto [root, half_inverse] = root_and_inverse(square);
+  const V root_rest = fmadd(root.neg(), root, square) * half_inverse;
   const V s = blendv(magnitude, root, large);
   const V z = blendv(x * x, square, large);
   return {large, s, fmadd(s * z, arcsine_curve(z), blendv(V(T(0)), root_rest, large))};

@@ -147,7 +147,6 @@ class Vec<float> {
     return _mm512_permutexvar_ps(_mm512_castps_si512(indices), loadu(table));
   }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
-  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 
   // Defined in math.h.
   Vec cos() const;
@@ -304,7 +303,6 @@ class Vec<double> {
   }
   OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm512_sqrt_pd(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(double(1)) / *this; }
-  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(double(1)) / sqrt(); }
 
   Vec cos() const;  // in math.h, as the others
   Vec erf() const;  // in math.h, as exp()

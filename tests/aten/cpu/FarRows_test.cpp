@@ -1,8 +1,10 @@
 // Kernels that write rows past the cache: results as those of a few rows or columns, which lie in
 // it.
 #include <aten/Base.h>
+#include <aten/core/Processor.h>
 #include <aten/iterator/Cast.h>
 #include <generated/ops/arange.h>
+#include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/cumsum.h>
@@ -74,8 +76,14 @@ void expect_as_pieces(const Operation& f, const Tensor& t, int64_t dim) {
   }
 }
 
+// As one processor or another wants rows asked for.
+class FarRows : public testing::TestWithParam<bool> {
+  at::detail::NearFetchesGuard guard_{GetParam(), GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(NearOrFar, FarRows, testing::Bool());
+
 // Rows that are whole lines, rows that are not, and longer ones than a kernel keeps.
-TEST(FarRows, AsRowsInTheCache) {
+TEST_P(FarRows, AsRowsInTheCache) {
   for (const auto& [columns, dtype] : {std::pair(4096, kFloat), {1003, kDouble}, {20001, kFloat}}) {
     const Tensor t = far_tensor(columns, dtype);
     const Tensor weight = at::rand({columns}).to(dtype), bias = at::rand({columns}).to(dtype);
@@ -88,7 +96,7 @@ TEST(FarRows, AsRowsInTheCache) {
   }
 }
 
-TEST(FarRows, AsColumnsInTheCache) {
+TEST_P(FarRows, AsColumnsInTheCache) {
   for (const auto& [columns, dtype] :
        {std::pair(4096, kFloat), {1003, kLong}, {20001, kBFloat16}}) {
     const Tensor t = far_tensor(columns, dtype);
@@ -100,13 +108,26 @@ TEST(FarRows, AsColumnsInTheCache) {
   }
 }
 
-TEST(FarRows, TakenByAnIndex) {
+TEST_P(FarRows, TakenByAnIndex) {
   for (const auto& [columns, dtype] :
        {std::pair(4096, kFloat), {1003, kDouble}, {515, kBFloat16}, {100, kLong}}) {
     const Tensor t = far_tensor(columns, dtype);
     const int64_t rows = t.size(0);
     const Tensor backwards = at::sub(rows - 1, at::arange(rows, kLong));
     expect_same(at::index_select(t, 0, backwards), at::flip(t, {0}));
+  }
+}
+
+TEST_P(FarRows, Joined) {
+  for (const auto& [columns, dtype] :
+       {std::pair(4096, kFloat), {1003, kDouble}, {515, kBFloat16}}) {
+    const Tensor t = far_tensor(columns, dtype);
+    for (const int64_t dim : {0, 1}) {
+      const int64_t n = t.size(dim);
+      const Tensor joined = at::cat({t.slice(dim, 1, n).contiguous(), t}, dim);
+      expect_same(joined.slice(dim, 0, n - 1), t.slice(dim, 1, n));
+      expect_same(joined.slice(dim, n - 1, 2 * n - 1), t);
+    }
   }
 }
 

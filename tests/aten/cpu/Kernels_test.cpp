@@ -46,6 +46,7 @@
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp_backward.h>
 #include <generated/ops/logical_and.h>
+#include <generated/ops/logit.h>
 #include <generated/ops/masked_fill.h>
 #include <generated/ops/maximum.h>
 #include <generated/ops/minimum.h>
@@ -251,6 +252,9 @@ TEST(UnusualArguments, AnywhereInARow) {
   }
   const Function functions[] = {
       OPLOOM_FUNCTION(erfinv, c10::special::erfinv(x)),
+      OPLOOM_FUNCTION(logit, c10::special::logit(x)),
+      OPLOOM_FUNCTION(rsqrt, 1 / std::sqrt(x)),
+      OPLOOM_FUNCTION(sqrt, std::sqrt(x)),
       OPLOOM_FUNCTION(exp, std::exp(x)),
       OPLOOM_FUNCTION(exp2, std::exp2(x)),
       OPLOOM_FUNCTION(expm1, std::expm1(x)),

@@ -30,6 +30,7 @@
 #include <generated/ops/log2.h>
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp2.h>
+#include <generated/ops/logit.h>
 #include <generated/ops/ones_like.h>
 #include <generated/ops/polygamma.h>
 #include <generated/ops/pow.h>
@@ -343,6 +344,16 @@ inline const Function kFunctions[] = {
                  std::log1p(std::exp2(-std::abs(x))) * decltype(x)(1.44269504088896340736L)),
      {2.5, 2.5},
      {2.5, 2.5}},
+    {"logit",
+     [](const Tensor& x) { return at::logit(x); },
+     [](long double x) -> long double {
+       return x > 0.25L && x < 0.75L ? std::log1p((2 * x - 1) / (1 - x)) : std::log(x / (1 - x));
+     },
+     [](double x) -> double {
+       return x > 0.25 && x < 0.75 ? std::log1p((2 * x - 1) / (1 - x)) : std::log(x / (1 - x));
+     },
+     {2.5, 1},
+     {2.5, 1}},
     {"ndtr",
      at::special_ndtr,
      OPLOOM_BOTH(std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2),

@@ -314,6 +314,61 @@ TEST(Precision, Atan2OfDouble) {
   });
 }
 
+// Square roots are the rounded ones, as IEEE 754 has it, though vectors may be without the
+// processor's: of every float, up to powers of 4.
+template <typename T>
+void expect_rounded_roots(std::vector<T> x) {
+  const Tensor roots = at::sqrt(tensor_of(x));
+  const T* root = roots.const_data_ptr<T>();
+  size_t wrong = 0, first = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (root[i] == std::sqrt(x[i])) continue;
+    if (wrong++ == 0) first = i;
+  }
+  EXPECT_EQ(wrong, 0) << "of " << x.size() << ", the first one that of " << x[first];
+}
+TEST(Precision, RootsOfFloat) {
+  for (const int exponent : {-124, -50, 0, 124}) {
+    std::vector<float> x;
+    for (uint32_t bits = 0x3f800000; bits < 0x40800000; ++bits) {  // 1 to 4
+      x.push_back(std::ldexp(std::bit_cast<float>(bits), exponent));
+    }
+    expect_rounded_roots(x);
+  }
+}
+
+// Those as near as can be to the middle between two numbers: m is twice that and odd, and x 2^p is
+// m^2 - c for a small c. Of c = 1 modulo 8 there are four roots modulo any power of 2, each of
+// which gives one modulo the next.
+TEST(Precision, RootsOfDoubleNextToTheMiddle) {
+  std::vector<double> x;
+  for (int64_t c = -15999; c < 16000; c += 8) {
+    for (const int p : {54, 55}) {
+      uint64_t root = 1;
+      for (int bit = 3; bit < p; ++bit) {
+        const uint64_t mask = (uint64_t{2} << bit) - 1;
+        if (((root * root - static_cast<uint64_t>(c)) & mask) != 0)
+          root += uint64_t{1} << (bit - 1);
+      }
+      const uint64_t modulus = uint64_t{1} << p;
+      for (const uint64_t m : {root, modulus - root, root + modulus / 2, 3 * modulus / 2 - root}) {
+        const uint64_t middle = m % modulus;
+        const auto product = static_cast<unsigned __int128>(middle) * middle - c;
+        const auto number = static_cast<uint64_t>(product >> p);
+        if (number >> 52 != 1) continue;
+        ASSERT_EQ(static_cast<unsigned __int128>(number) << p, product);
+        x.push_back(static_cast<double>(number) * (p == 55 ? 2 : 1));
+      }
+    }
+  }
+  ASSERT_GT(x.size(), 4000);
+  for (const int exponent : {-1070, -400, 0, 900}) {
+    std::vector<double> scaled;
+    for (const double number : x) scaled.push_back(std::ldexp(number, exponent));
+    expect_rounded_roots(scaled);
+  }
+}
+
 // Numbers that need another way through a function take their Vec along, and that must not change
 // the results of those beside them.
 template <typename T>

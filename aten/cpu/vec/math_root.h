@@ -1,0 +1,107 @@
+// Square roots, and one over them.
+#pragma once
+
+#include <aten/cpu/vec/math_base.h>
+
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+
+namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
+
+// Note [Roots by multiplication]
+// A processor takes ten to twenty-five cycles for the roots of a Vec, and can do little else for
+// half of them. AVX512 has an instruction that gives 1 / sqrt(x) within 2^-14 in two. From that g,
+// of sqrt(x), and h, of 1 / (2 sqrt(x)), are had by Goldschmidt's iteration, which squares the
+// error: both are multiplied by 1 + (1/2 - g h). With both within a unit in the last place,
+// g + (x - g^2) h is the root, correctly rounded (P. Markstein, "Computation of elementary
+// functions on the IBM RISC System/6000 processor", 1990): the fused operations round neither
+// x - g^2 nor the product. That fails where x - g^2 would be no normal number, and for 0 and
+// infinity, which are not usual.
+template <typename T>
+struct RootAndInverse {
+  Vec<T> root;          // within a unit in the last place
+  Vec<T> half_inverse;  // 1 / (2 root), as well
+};
+
+#if defined(CPU_CAPABILITY_AVX512)
+// Within 2^-14.
+OPLOOM_ALWAYS_INLINE Vec<float> nearly_rsqrt(Vec<float> x) { return _mm512_rsqrt14_ps(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> nearly_rsqrt(Vec<double> x) { return _mm512_rsqrt14_pd(x); }
+
+template <typename T>
+OPLOOM_ALWAYS_INLINE RootAndInverse<T> refined_root(Vec<T> x, Vec<T> nearly_inverse) {
+  using V = Vec<T>;
+  const V half(T(0.5));
+  V g = x * nearly_inverse, h = nearly_inverse * half;
+  for (int bits = 14; bits < std::numeric_limits<T>::digits; bits *= 2) {
+    const V rest = fmadd(g.neg(), h, half);
+    g = fmadd(g, rest, g);
+    h = fmadd(h, rest, h);
+  }
+  return {g, h};
+}
+#endif
+
+// For finite x from 2^-100, or 2^-960, on, and 0, of which the root is 0 and the inverse any
+// number; nan below 0.
+template <typename T>
+OPLOOM_ALWAYS_INLINE RootAndInverse<T> root_and_inverse(Vec<T> x) {
+  const Vec<T> farthest(either<T>(0x1p60f, 0x1p500));
+#if defined(CPU_CAPABILITY_AVX512)
+  return refined_root(x, at_most(nearly_rsqrt(x), farthest));
+#else
+  const Vec<T> root = x.sqrt();
+  return {root, at_most(Vec<T>(T(0.5)) / root, farthest)};
+#endif
+}
+
+// The root of x + x_rest, of x as above, in two numbers.
+template <typename T>
+OPLOOM_ALWAYS_INLINE std::array<Vec<T>, 2> root_in_two(Vec<T> x, Vec<T> x_rest) {
+  const auto [root, half_inverse] = root_and_inverse(x);
+  return {root, (fmadd(root.neg(), root, x) + x_rest) * half_inverse};
+}
+
+#if defined(CPU_CAPABILITY_AVX512)
+template <typename T>
+OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask has_refined_root(Vec<T> x) {
+  return (x >= Vec<T>(either<T>(0x1p-100f, 0x1p-960))) &
+         (x <= Vec<T>(std::numeric_limits<T>::max()));
+}
+
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sqrt(U& usual, const Vec<T>& x) {
+  // Both forms give the same.
+  if constexpr (std::is_base_of_v<Any, U>) {
+    return x.sqrt();
+  } else {
+    usual.are(has_refined_root(x));
+    const auto [root, half_inverse] = refined_root(x, nearly_rsqrt(x));
+    return fmadd(fmadd(root.neg(), root, x), half_inverse, root);
+  }
+}
+
+// The series of (1 - e)^(-1/2), where e = 1 - x y^2 is below 2^-12: rounding y's product with x
+// adds up to half a unit in the last place.
+template <typename U, typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(U& usual, const Vec<T>& x) {
+  using V = Vec<T>;
+  const V y = nearly_rsqrt(x), e = fmadd((x * y).neg(), y, V(T(1)));
+  V series;
+  if constexpr (std::is_same_v<T, float>) {
+    series = polynomial(e, 0.5f, 0.375f);
+  } else {
+    series = polynomial(e, 0.5, 0.375, 0.3125, 0.2734375);
+  }
+  const V inverse = fmadd(y * e, series, y);
+  const auto known = has_refined_root(x);
+  return usual.are(known) ? inverse : blendv(V(T(1)) / x.sqrt(), inverse, known);
+}
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(const Vec<T>& x) {
+  return rsqrt(kAny, x);
+}
+#endif
+
+}  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY
+
+#endif
