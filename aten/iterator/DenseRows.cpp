@@ -232,9 +232,11 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
     pitch = std::min(bytes / std::min(size1, most) / kLineBytes * kLineBytes, kPitchBytes);
   }
   if (tiled) {
-    constexpr int64_t kTileBytes = 1024, kWrittenBytes = 256;
+    // A Cascade Lake keeps fewer rows that lie a multiple of 16 KB apart.
+    constexpr int64_t kTileBytes = 1024;
+    const int64_t written_bytes = fetches_rows_near() ? 128 : 256;
     pitch = kTileBytes + kLineBytes;
-    block = std::min({size1, kWrittenBytes / sizes[0], bytes / pitch});
+    block = std::min({size1, written_bytes / sizes[0], bytes / pitch});
   }
   const int64_t width = (columns ? pitch - kLineBytes : pitch) / largest;
   // From one row of a part to the next.
