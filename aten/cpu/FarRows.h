@@ -38,7 +38,7 @@ OPLOOM_ALWAYS_INLINE T asked_here(T value) {
 // take 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h).
 enum class Ahead : int64_t { None = 0, Far = 1536, Near = 8192 };
 
-// Only one processor wants them, and has these instructions.
+// The processors that want them have these instructions.
 #if defined(CPU_CAPABILITY_AVX512)
 inline constexpr bool kNearFetches = true;
 #else
