@@ -8,14 +8,13 @@
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 // Note [Roots by multiplication]
-// A processor takes ten to twenty-five cycles for the roots of a Vec, and can do little else for
-// half of them. AVX512 has an instruction that gives 1 / sqrt(x) within 2^-14 in two. From that g,
-// of sqrt(x), and h, of 1 / (2 sqrt(x)), are had by Goldschmidt's iteration, which squares the
-// error: both are multiplied by 1 + (1/2 - g h). With both within a unit in the last place,
-// g + (x - g^2) h is the root, correctly rounded (P. Markstein, "Computation of elementary
-// functions on the IBM RISC System/6000 processor", 1990): the fused operations round neither
-// x - g^2 nor the product. That fails where x - g^2 would be no normal number, and for 0 and
-// infinity, which are not usual.
+// For the roots of a Vec a Cascade Lake takes 12 cycles, of double 18 to 25. AVX512 has an
+// instruction that gives y = 1 / sqrt(x) within 2^-14 in two. From g = x y, nearly sqrt(x), and
+// h = y / 2, Goldschmidt's iteration makes better ones, squaring the error: both are multiplied by
+// 1 + (1/2 - g h). With both within a unit in the last place, g + (x - g^2) h is the root,
+// correctly rounded (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000
+// processor", 1990), since fused operations round neither x - g^2 nor the product. That fails where
+// x - g^2 would be no normal number, and for 0 and infinity, which are not usual.
 template <typename T>
 struct RootAndInverse {
   Vec<T> root;          // within a unit in the last place
