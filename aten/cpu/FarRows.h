@@ -103,7 +103,7 @@ class RowWriter {
  private:
   static constexpr int64_t kSize = sizeof(T);
   at::detail::RowStream stream_;
-  bool near_ = at::detail::fetches_rows_near();
+  bool near_ = stream_.streams() && at::detail::fetches_rows_near();
 };
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

@@ -156,7 +156,7 @@ class RowCopy {
   void stream_fetched(void* to, const void* from, int64_t bytes) const;
 
   RowStream stream_;
-  bool near_ = fetches_rows_near();
+  bool near_ = stream_.streams() && fetches_rows_near();
 };
 
 // Copies bytes that lie densely in both places, a part of an output of `total` bytes, on several
