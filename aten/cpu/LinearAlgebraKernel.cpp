@@ -55,17 +55,18 @@ struct Operands {
 template <typename T>
 using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
 
-// Blocks have at most kRows rows of kColumns vectors, kTall of one vector, or one of kWide. Their
-// sums fill the registers, and are enough to hide the time that a multiply-add takes; a wide row
-// reads long runs of memory.
+// Blocks have at most kRows rows of kColumns vectors, kShort of one vector more, kTall of one
+// vector, or one of kWide. Their sums fill the registers, and are enough to hide the time that a
+// multiply-add takes; a wide row reads long runs of memory. More than kHigh rows of one vector are
+// taken at once where they are all that is left: each row reads a number for one multiply-add.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr int kRows = 8, kColumns = 3, kWide = 16;
+constexpr int kRows = 8, kColumns = 3, kShort = 6, kTall = 16, kWide = 16;
 #elif defined(CPU_CAPABILITY_AVX2)
-constexpr int kRows = 6, kColumns = 2, kWide = 8;
+constexpr int kRows = 6, kColumns = 2, kShort = 4, kTall = 8, kWide = 8;
 #else
-constexpr int kRows = 4, kColumns = 1, kWide = 4;
+constexpr int kRows = 4, kColumns = 1, kShort = 0, kTall = 8, kWide = 4;
 #endif
-constexpr int kTall = 8;
+constexpr int kHigh = 8;
 // Of the widest rows there are those of a multiple of four vectors: each is a function of its own.
 constexpr bool is_width(int64_t vectors) { return vectors <= 12 || vectors % 4 == 0; }
 
@@ -104,17 +105,15 @@ OPLOOM_NOINLINE OPLOOM_NOCLONE void scale_and_add(const Operands<T>& o, const T*
 }
 
 #if defined(CPU_CAPABILITY_AVX512)
-// Half a vector, for which a processor that computes 512 bits in two parts takes half the time.
+// Half a vector, for which a processor that computes 512 bits in two parts takes half the time. It
+// ends rows of one or two vectors: every number of a is read for it once more.
 class HalfVec {
  public:
   static constexpr int size() { return 8; }
   HalfVec() = default;
   explicit HalfVec(float x) : line_(_mm256_set1_ps(x)) {}
-  // All that is ever wanted is all of it.
-  static HalfVec loadu(const float* from, int64_t = size()) {
-    return HalfVec(_mm256_loadu_ps(from));
-  }
-  void storeu(float* to, int64_t = size()) const { _mm256_storeu_ps(to, line_); }
+  static HalfVec loadu(const float* from) { return HalfVec(_mm256_loadu_ps(from)); }
+  void storeu(float* to) const { _mm256_storeu_ps(to, line_); }
   friend HalfVec fmadd(HalfVec a, HalfVec b, HalfVec c) {
     return HalfVec(_mm256_fmadd_ps(a.line_, b.line_, c.line_));
   }
@@ -124,20 +123,24 @@ class HalfVec {
   __m256 line_;
 };
 template <typename T>
-constexpr bool kHasHalves = std::is_same_v<T, float>;
+constexpr int kHalvesColumns = std::is_same_v<T, float> ? 2 : 0;
 #else
 using HalfVec = void;
 template <typename T>
-constexpr bool kHasHalves = false;
+constexpr int kHalvesColumns = 0;
 #endif
 
-// The sums stay in registers. The rows of b are next to each other in memory. Of the last vector in
-// a row, E is what is computed: a whole one, or a half where no more is wanted.
-template <int R, int C, typename T, typename E = Vec<T>>
+// How many columns of the last vector in a row are wanted: any number, half of them, or all.
+enum class End { Any, Half, All };
+
+// The sums stay in registers. The rows of b are next to each other in memory.
+template <int R, int C, typename T, End kEnd = End::Any>
 void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
   using V = Vec<T>;
+  using E = std::conditional_t<kEnd == End::Half, HalfVec, V>;
   constexpr int kLast = (C - 1) * V::size();
-  if constexpr (E::size() == 1) last = 1;
+  constexpr bool kAll = kEnd != End::Any || E::size() == 1;
+  if constexpr (kAll) last = E::size();
   // alpha and beta are read where they are needed, so that no register holds them meanwhile.
   Operands<T> o = operands;
   for (int64_t row = 0; row < count * R; row += R) {
@@ -152,13 +155,19 @@ void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
     const T* a = o.a;
     const T* b = o.b;
     for (int64_t p = 0; p < o.k; ++p, a += o.a_column, b += o.ldb) {
+      const T* high = a + kHigh * o.a_row;
       std::array<V, C - 1> line;
 #pragma GCC unroll 16
       for (int s = 0; s < C - 1; ++s) line[s] = V::loadu(b + s * V::size());
-      const E end = E::loadu(b + kLast, last);
+      E end;
+      if constexpr (kAll) {
+        end = E::loadu(b + kLast);
+      } else {
+        end = E::loadu(b + kLast, last);
+      }
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
-        const T factor = a[r * o.a_row];
+        const T factor = r < kHigh ? a[r * o.a_row] : high[(r - kHigh) * o.a_row];
 #pragma GCC unroll 16
         for (int s = 0; s < C - 1; ++s) sums[r][s] = fmadd(V(factor), line[s], sums[r][s]);
         ends[r] = fmadd(E(factor), end, ends[r]);
@@ -167,12 +176,19 @@ void blocks(const Operands<T>& operands, int64_t last, int64_t count) {
     const bool plain = operands.alpha == T(1) && operands.beta == T(0);
     alignas(64) T kept[R * C * V::size()];
     T* c = plain ? o.c : kept;
-    const int64_t ldc = plain ? o.ldc : C * V::size(), end = plain ? last : int64_t{E::size()};
+    const int64_t ldc = plain ? o.ldc : C * V::size();
+    const bool all = kAll || !plain || last == E::size();
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r, c += ldc) {
 #pragma GCC unroll 16
       for (int s = 0; s < C - 1; ++s) sums[r][s].storeu(c + s * V::size());
-      end == E::size() ? ends[r].storeu(c + kLast) : ends[r].storeu(c + kLast, end);
+      if constexpr (!kAll) {
+        if (!all) {
+          ends[r].storeu(c + kLast, last);
+          continue;
+        }
+      }
+      ends[r].storeu(c + kLast);
     }
     if (!plain) scale_and_add(operands, kept, row, R, C, last);
     o.a += R * o.a_row;
@@ -252,15 +268,31 @@ void dots(const Operands<T>& o) {
   }
 }
 
-// There are none of five and seven rows, and for integers, whose products are rarer, but the
-// highest and single rows: each is a function of its own.
+// Shapes of blocks: each is a function of its own. For integers, whose products are rarer, there
+// are fewer.
+template <typename T>
+constexpr int kWidest = kShort == 0 || std::is_integral_v<T> ? kColumns : kColumns + 1;
+template <typename T>
+constexpr int kTallest = std::is_integral_v<T> ? kRows : kTall;
+
+// The rows of those of which many follow each other, by the number of vectors in a row.
+template <typename T>
+constexpr int full_height(int64_t vectors) {
+  if (vectors == 1) return std::is_integral_v<T> ? kRows : kHigh;
+  return vectors <= kColumns ? kRows : vectors <= kWidest<T> ? kShort : 1;
+}
+
+// Whether there are some of R rows of C vectors. Of several vectors there are no five or seven
+// rows.
+template <typename T, int C, int R>
+constexpr bool is_shape() {
+  if (std::is_integral_v<T>) return C <= kColumns && (R == 1 || R == kRows);
+  return C == 1 || (is_width(C) && R != 5 && R != 7 && R <= full_height<T>(C));
+}
+
 template <typename T, int C, int R>
 constexpr Blocks<T> blocks_or_null() {
-  constexpr bool kWanted =
-      std::is_integral_v<T>
-          ? C <= kColumns && (R == 1 || R == kRows)
-          : R != 5 && R != 7 && is_width(C) && (C == 1 || R == 1 || (C <= kColumns && R <= kRows));
-  if constexpr (kWanted) {
+  if constexpr (is_shape<T, C, R>()) {
     return &blocks<R, C, T>;
   } else {
     return nullptr;
@@ -282,23 +314,25 @@ constexpr std::array<std::array<Blocks<T>, kTall>, kWide> all_blocks(
 template <typename T>
 constexpr auto kBlocks = all_blocks<T>(std::make_integer_sequence<int, kWide>{});
 
-// Blocks of the full height and half a vector at the end of each row, by the number of vectors less
-// one.
-template <typename T>
-constexpr std::array<Blocks<T>, 2> half_blocks() {
-  if constexpr (kHasHalves<T>) {
-    return {&blocks<kRows, 1, T, HalfVec>, &blocks<kRows, 2, T, HalfVec>};
-  } else {
-    return {};
-  }
+// Blocks of full height for an End that is known, by the number of their vectors less one.
+template <typename T, End kEnd, int... C>
+constexpr auto full_blocks(std::integer_sequence<int, C...>) {
+  return std::array<Blocks<T>, sizeof...(C)>{&blocks<full_height<T>(C + 1), C + 1, T, kEnd>...};
 }
 
-// Null if there are none.
 template <typename T>
 OPLOOM_ALWAYS_INLINE Blocks<T> blocks_for(int64_t rows, int64_t vectors, int64_t last) {
-  if (kHasHalves<T> && rows == kRows && vectors <= 2 && last == Vec<T>::size() / 2) {
-    constexpr auto kHalves = half_blocks<T>();
-    return kHalves[vectors - 1];
+  if constexpr (!std::is_integral_v<T>) {
+    if (vectors <= kWidest<T> && rows == full_height<T>(vectors)) {
+      if constexpr (kHalvesColumns < T >> 0) {
+        static constexpr auto kHalves =
+            full_blocks<T, End::Half>(std::make_integer_sequence<int, kHalvesColumns<T>>{});
+        if (vectors <= kHalvesColumns<T> && last == Vec<T>::size() / 2) return kHalves[vectors - 1];
+      }
+      static constexpr auto kWhole =
+          full_blocks<T, End::All>(std::make_integer_sequence<int, kWidest<T>>{});
+      if (last == Vec<T>::size()) return kWhole[vectors - 1];
+    }
   }
   return kBlocks<T>[vectors - 1][rows - 1];
 }
@@ -381,13 +415,24 @@ OPLOOM_ALWAYS_INLINE int64_t portion(int64_t left, int64_t most) {
   return left > most ? (left + 1) / 2 : left;
 }
 
-// The same in rows: of heights that there are.
+// The same in vectors of columns: so many blocks of the greatest width as leave multiples of the
+// next.
 template <typename T>
-OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t most) {
-  if (std::is_integral_v<T>) return left < most ? 1 : most;
-  const int64_t rows = portion(left, most);
+OPLOOM_ALWAYS_INLINE int64_t width(int64_t left) {
+  const int64_t rest = left % kColumns;
+  const bool widest = kWidest<T> > kColumns && rest > 0 && left >= rest * kWidest<T>;
+  return widest ? kWidest<T> : portion(left, kColumns);
+}
+
+// The same in rows of so many vectors: of heights that there are.
+template <typename T>
+OPLOOM_ALWAYS_INLINE int64_t height(int64_t left, int64_t vectors) {
+  const int64_t full = full_height<T>(vectors);
+  if (std::is_integral_v<T>) return left < full ? 1 : full;
+  if (vectors == 1) return portion(left, kTallest<T>);
+  const int64_t rows = portion(left, full);
   if (rows != 5 && rows != 7) return rows;
-  return rows < left && rows < most ? rows + 1 : rows - 1;
+  return rows < left && rows < full ? rows + 1 : rows - 1;
 }
 
 // As many vectors of columns of c as blocks are wide, all m rows of them. Leaves o behind the last.
@@ -398,12 +443,14 @@ void by_blocks(Operands<T>& o, int64_t m, int64_t vectors, int64_t last) {
     o.skip_rows(count * rows);
     m -= count * rows;
   };
-  constexpr int kOfOne = std::is_integral_v<T> ? kRows : kTall;
-  const int64_t most = vectors == 1 ? kOfOne : vectors <= kColumns ? kRows : 1;
-  // Written so that each division is one by a constant.
-  const int64_t groups = vectors == 1 ? m / kOfOne : vectors <= kColumns ? m / kRows : m;
-  if (groups > 1) take(most, groups - 1);
-  while (m > 0) take(height<T>(m, most), 1);
+  // All but what height() divides best. Written so that each division is one by a constant.
+  constexpr int kOne = full_height<T>(1), kMost = full_height<T>(kWidest<T>);
+  const int64_t groups = vectors == 1            ? m / kOne - (kTallest<T> / kOne - 1)
+                         : vectors <= kColumns   ? m / kRows
+                         : vectors <= kWidest<T> ? m / kMost
+                                                 : m;
+  if (groups > 1) take(full_height<T>(vectors), groups - 1);
+  while (m > 0) take(height<T>(m, vectors), 1);
 }
 
 // Rows of b that are copied at once, as many columns of them as blocks have.
@@ -499,14 +546,15 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
     }
   }
   const bool by_rows = dense && (g.m == 1 || g.k == 1) && !std::is_integral_v<T>;
-  const int64_t widest = by_rows ? kWide : kColumns;
   if (dense && g.k == 1 && g.n > kLongRow * kStep) {
     return alpha == T(1) && beta == T(0) ? outer_product<false>(o, g.m, g.n)
                                          : outer_product<true>(o, g.m, g.n);
   }
   for (int64_t j = 0, left = (g.n + kStep - 1) / kStep; left > 0;) {
-    int64_t vectors = portion(left, widest);
-    if (!is_width(vectors)) vectors = (vectors + 1) / 2;
+    int64_t vectors = by_rows ? portion(left, kWide)
+                      : dense ? width<T>(left)
+                              : portion(left, kColumns);
+    if (by_rows && !is_width(vectors)) vectors = (vectors + 1) / 2;
     left -= vectors;
     o.a = static_cast<const T*>(g.a);
     o.c = c + j;

@@ -129,6 +129,22 @@ TYPED_TEST(ProductsTest, Columns) {
   for (const int64_t n : {200, 255, 257, 400}) this->check_layouts(1, n, 5);
 }
 
+// Whole vectors, of any instruction set, and half of one or one number more.
+TYPED_TEST(ProductsTest, Blocks) {
+  for (const size_t bytes : {16, 32, 64}) {
+    const auto lanes = static_cast<int64_t>(bytes / sizeof(TypeParam));
+    for (int64_t vectors = 1; vectors <= 8; ++vectors) {
+      for (const int64_t n : {vectors * lanes, vectors * lanes + lanes / 2, vectors * lanes + 1}) {
+        for (int64_t m = 1; m <= 20; ++m) {
+          this->check(m, n, 3, true, true, 0, 1, 0);
+          this->check(m, n, 3, false, true, 3, -2, 0.5);
+          if (this->HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(ProductsTest, OneTerm) {
   for (int64_t n = 1; n <= 66; ++n) this->check_layouts(5, n, 1);
   for (const int64_t n : {200, 784}) this->check_layouts(64, n, 1);
