@@ -484,8 +484,20 @@ OPLOOM_NOINLINE void by_packed_blocks(const Operands<T>& operands, int64_t b_col
   } while (p < operands.k);
 }
 
-// Columns to one row from which on copying a transposed b is faster than dots() (measured).
-constexpr int64_t kDotRows = 8;
+// Whether a dense a times a transposed b is computed faster by dots() than after copying b: a model
+// of the cycles that processors with two multiply-adds in each were measured to take. Numbers of c
+// in rows of four are added up from their vectors in 3 each, others in 8; blocks of one vector wait
+// for what they read; copying takes 1/4 an element and 60 for each call.
+template <typename T>
+bool favors_dots(int64_t m, int64_t n, int64_t k) {
+  constexpr double kStep = Vec<T>::size();
+  const int64_t vectors = (n + Vec<T>::size() - 1) / Vec<T>::size();
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n),
+             terms = static_cast<double>(k), rest = static_cast<double>(n % 4);
+  const double dots = rows * (columns * terms * (0.55 / kStep) + 3 * columns + 5 * rest);
+  const double blocks = rows * static_cast<double>(vectors) * terms * (vectors > 1 ? 0.55 : 0.65);
+  return dots < blocks + columns * terms * 0.25 + 60;
+}
 
 // Vectors in a row of c from which on a product of one term is written row by row (measured).
 constexpr int64_t kLongRow = 3 * kWide / 4;
@@ -540,7 +552,7 @@ void small_product(const GemmArguments& g, T alpha, T beta, bool copies = false)
   const bool dense = !copies && (g.b_column == 1 || g.n == 1);
   if constexpr (Vec<T>::kInRegister && !std::is_integral_v<T>) {
     if (is_dot(g) || (!dense && !copies && g.b_row == 1 && g.a_column == 1 &&
-                      (g.m == 1 || kDotRows * g.m <= g.k))) {
+                      (g.m == 1 || favors_dots<T>(g.m, g.n, g.k)))) {
       o.ldb = g.b_column;
       return by_dots(o, g.m, g.n);
     }
