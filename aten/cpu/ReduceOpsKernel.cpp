@@ -2,6 +2,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
+#include <aten/cpu/vec/functions.h>
 #include <aten/stubs/ReduceOps.h>
 
 #include <algorithm>
@@ -141,15 +142,23 @@ void load_for_norm(const char* in, int64_t stride, int64_t n, void* elements, do
   load_as<In, Elem>(in, stride, n, elements, [&](In x) -> Elem {
     if constexpr (kind == NormKind::Count) {
       return x != In(0) ? Elem(1) : Elem(0);
-    } else if constexpr (kind == NormKind::Sum) {
-      return magnitude(x);
-    } else if constexpr (kind == NormKind::Powers) {
-      return std::pow(magnitude(x), static_cast<Elem>(p));
-    } else {
+    } else if constexpr (kind == NormKind::Squares) {
       static_assert(c10::is_complex_v<In>);
       return x.real() * x.real() + x.imag() * x.imag();
+    } else {
+      return magnitude(x);
     }
   });
+  if constexpr (kind == NormKind::Powers) {
+    using V = vec::Vec<Elem>;
+    auto* const values = static_cast<Elem*>(elements);
+    const V exponent(static_cast<Elem>(p));
+    int64_t i = 0;
+    for (; i + V::size() <= n; i += V::size()) {
+      pow(V::loadu(values + i), exponent).storeu(values + i);
+    }
+    if (i < n) pow(V::loadu(values + i, n - i), exponent).storeu(values + i, n - i);
+  }
 }
 
 struct Magnitude {
