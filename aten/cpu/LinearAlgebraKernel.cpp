@@ -273,7 +273,9 @@ void dots(const Operands<T>& o) {
 template <typename T>
 constexpr int kWidest = kShort == 0 || std::is_integral_v<T> ? kColumns : kColumns + 1;
 template <typename T>
-constexpr int kTallest = std::is_integral_v<T> ? kRows : kTall;
+constexpr int kTallest = std::is_integral_v<T>      ? kRows
+                         : std::is_same_v<T, float> ? kTall
+                                                    : kHigh;
 
 // The rows of those of which many follow each other, by the number of vectors in a row.
 template <typename T>
@@ -287,7 +289,8 @@ constexpr int full_height(int64_t vectors) {
 template <typename T, int C, int R>
 constexpr bool is_shape() {
   if (std::is_integral_v<T>) return C <= kColumns && (R == 1 || R == kRows);
-  return C == 1 || (is_width(C) && R != 5 && R != 7 && R <= full_height<T>(C));
+  return (C == 1 && R <= kTallest<T>) ||
+         (C > 1 && is_width(C) && R != 5 && R != 7 && R <= full_height<T>(C));
 }
 
 template <typename T, int C, int R>
