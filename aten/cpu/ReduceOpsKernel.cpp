@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 namespace {
@@ -137,6 +138,16 @@ auto magnitude(T x) {
 
 enum class NormKind { Count, Sum, Squares, Powers };
 
+// values[i] = pow(values[i], exponent)
+template <typename T>
+OPLOOM_NOINLINE void raise(T* values, int64_t n, T exponent) {
+  const T* const in = values;
+  vec::for_each_vec<T>(
+      n, [exponent](const auto& x) { return pow(x, std::decay_t<decltype(x)>(exponent)); }, &in,
+      std::index_sequence<0>(),
+      [&](int64_t i, const auto& value, int64_t count) { value.storeu(values + i, count); });
+}
+
 template <typename In, typename Elem, NormKind kind>
 void load_for_norm(const char* in, int64_t stride, int64_t n, void* elements, double p) {
   load_as<In, Elem>(in, stride, n, elements, [&](In x) -> Elem {
@@ -150,14 +161,7 @@ void load_for_norm(const char* in, int64_t stride, int64_t n, void* elements, do
     }
   });
   if constexpr (kind == NormKind::Powers) {
-    using V = vec::Vec<Elem>;
-    auto* const values = static_cast<Elem*>(elements);
-    const V exponent(static_cast<Elem>(p));
-    int64_t i = 0;
-    for (; i + V::size() <= n; i += V::size()) {
-      pow(V::loadu(values + i), exponent).storeu(values + i);
-    }
-    if (i < n) pow(V::loadu(values + i, n - i), exponent).storeu(values + i, n - i);
+    raise(static_cast<Elem*>(elements), n, static_cast<Elem>(p));
   }
 }
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string_view>
 #include <type_traits>
@@ -64,6 +65,47 @@ bool fits_blas(int64_t a, int64_t b, int64_t c) {
 Matrix factor_a(const GemmArguments& g) { return {g.a, g.a_row, g.a_column}; }
 Matrix factor_b(const GemmArguments& g) { return {g.b, g.b_row, g.b_column}; }
 
+// Products that no BLAS counts. A block of b, this many rows and columns, is packed and stays in
+// the second-level cache while all rows of a pass over it.
+constexpr int64_t kBlockRows = 128;
+constexpr int64_t kBlockColumns = 128;
+
+template <typename T>
+void gemm_by_loops(const GemmArguments& g, T alpha, T beta) {
+  const T* a = static_cast<const T*>(g.a);
+  const T* b = static_cast<const T*>(g.b);
+  T* c = static_cast<T*>(g.c);
+  const int64_t grain = std::max<int64_t>(4, 65536 / std::max<int64_t>(1, g.n * g.k));
+  at::parallel_for(0, g.m, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T* row = c + i * g.ldc;
+      for (int64_t j = 0; j < g.n; ++j) {
+        row[j] = beta == T(0) ? T(0) : beta * row[j];
+      }
+    }
+    std::unique_ptr<T[]> packed(new T[kBlockRows * kBlockColumns]);
+    for (int64_t j0 = 0; j0 < g.n; j0 += kBlockColumns) {
+      const int64_t width = std::min(kBlockColumns, g.n - j0);
+      for (int64_t p0 = 0; p0 < g.k; p0 += kBlockRows) {
+        const int64_t height = std::min(kBlockRows, g.k - p0);
+        for (int64_t p = 0; p < height; ++p) {
+          const T* from = b + (p0 + p) * g.b_row + j0 * g.b_column;
+          for (int64_t j = 0; j < width; ++j) packed[p * width + j] = from[j * g.b_column];
+        }
+        for (int64_t i = begin; i < end; ++i) {
+          T* row = c + i * g.ldc + j0;
+          const T* factors = a + i * g.a_row + p0 * g.a_column;
+          for (int64_t p = 0; p < height; ++p) {
+            const T factor = alpha * factors[p * g.a_column];
+            const T* line = packed.get() + p * width;
+            for (int64_t j = 0; j < width; ++j) row[j] = factor * line[j] + row[j];
+          }
+        }
+      }
+    }
+  });
+}
+
 template <typename T>
 void gemm_by_blas(const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
   const int64_t m = g.m, n = g.n, k = g.k;
@@ -72,8 +114,7 @@ void gemm_by_blas(const GemmArguments& g, const Scalar& alpha, const Scalar& bet
   const int64_t ldc = std::max(g.ldc, n);  // of one row it may be anything
   const int64_t large = std::max({m, n, k});
   if (!fits_blas(large, la.ld, std::max(lb.ld, ldc))) {
-    native::gemm_stub(kCPU, c10::CppTypeToScalarType<T>::value, g, alpha, beta);
-    return;
+    return gemm_by_loops(g, alpha.to<T>(), beta.to<T>());
   }
   const CBLAS_TRANSPOSE ta = la.transposed ? CblasTrans : CblasNoTrans;
   const CBLAS_TRANSPOSE tb = lb.transposed ? CblasTrans : CblasNoTrans;

@@ -8,7 +8,7 @@
 
 namespace at::inline oploom_v1::native {
 
-// c = beta * addend + alpha * a b for int32 and int64, wrapping around, double and complex numbers.
+// c = beta * addend + alpha * a b for int32 and int64, wrapping around.
 // Element (i, j) of a is at a[i * a_row + j * a_column], and so on; strides count elements.
 // Rows of c lie `ldc` apart. The addend is c where no other is given; rows of another, which has no
 // memory in common with c, lie `addend_row` apart: 0 for a bias. With beta 0, it is not read.
@@ -27,7 +27,7 @@ using gemm_fn = void (*)(ScalarType dtype, const GemmArguments& arguments, const
                          const Scalar& beta);
 OPLOOM_DECLARE_DISPATCH(gemm_fn, gemm_stub);
 
-// The same for floats and doubles, unless a library would be faster: does nothing then, and returns
+// The same for float and double, unless a library would be faster: does nothing then, and returns
 // false. Only this one takes an addend other than c. With `is_widest`, a library of doubles has
 // narrower vectors than AVX512; where it has not, it is faster where neither c nor b is small.
 using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,

@@ -1,0 +1,152 @@
+// Products of matrices of integers and 16-bit floats with vectors.
+#include <aten/core/Dispatch.h>
+#include <aten/core/Parallel.h>
+#include <aten/cpu/vec/vec.h>
+#include <aten/stubs/LinearAlgebra.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace at::inline oploom_v1::native {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+// The sum of the products of n pairs, wrapping around.
+template <typename T>
+std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t> dot_product(const T* x, const T* y,
+                                                                   int64_t n) {
+  using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  U sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += static_cast<U>(x[i]) * static_cast<U>(y[i]);
+  return sum;
+}
+
+// The same in float, in four vectors.
+template <typename T>
+requires(c10::is_reduced_floating_point_v<T>) float dot_product(const T* x, const T* y, int64_t n) {
+  using R = vec::Rows<T>;
+  constexpr int kSums = 4;
+  typename R::V sums[kSums];
+  for (auto& sum : sums) sum = typename R::V(0.0F);
+  const auto add = [&](auto& sum, const auto& a, const auto& b)
+                       OPLOOM_ALWAYS_INLINE_LAMBDA { sum = fmadd(a, b, sum); };
+  int64_t i = 0;
+  for (; i + kSums * R::size() <= n; i += kSums * R::size()) {
+#pragma GCC unroll 4
+    for (int k = 0; k < kSums; ++k) {
+      add(sums[k], R::load(x + i + k * R::size()), R::load(y + i + k * R::size()));
+    }
+  }
+  for (; i + R::size() <= n; i += R::size()) add(sums[0], R::load(x + i), R::load(y + i));
+  if (i < n) add(sums[1], R::load(x + i, n - i), R::load(y + i, n - i));
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])).reduce_add();
+}
+
+// sums[j] += the products of four factors with the j-th elements of rows of a, for kFewestColumns.
+template <typename T, typename S>
+OPLOOM_ALWAYS_INLINE void add_products(S* sums, const S* factors, const T* const* rows) {
+  if constexpr (c10::is_reduced_floating_point_v<T>) {
+    using R = vec::Rows<T>;
+#pragma GCC unroll 1
+    for (int j = 0; j < GemvArguments::kFewestColumns; j += R::size()) {
+      auto sum = R::V::loadu(sums + j);
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) sum = fmadd(typename R::V(factors[r]), R::load(rows[r] + j), sum);
+      sum.storeu(sums + j);
+    }
+  } else {
+    OPLOOM_INDEPENDENT_ITERATIONS
+#pragma GCC unroll 1
+    for (int j = 0; j < GemvArguments::kFewestColumns; ++j) {
+      S sum = sums[j];
+#pragma GCC unroll 4
+      for (int r = 0; r < 4; ++r) {
+        sum = static_cast<S>(sum + 1U * factors[r] * static_cast<S>(rows[r][j]));
+      }
+      sums[j] = sum;
+    }
+  }
+}
+
+// y = alpha * sum + beta * y
+template <typename T, typename S, typename Factor>
+void put_scaled(T& y, S sum, Factor alpha, Factor beta) {
+  using Wide = decltype(sum * 1U);
+  Wide result = sum * static_cast<Wide>(alpha);
+  if (beta != Factor(0)) result += static_cast<Wide>(beta) * static_cast<Wide>(y);
+  y = static_cast<T>(result);
+}
+
+template <typename T, typename Factor>
+void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
+  constexpr int64_t kGrain = 32768;  // products
+  const auto* a = static_cast<const T*>(g.a);
+  const auto* x = static_cast<const T*>(g.x);
+  auto* y = static_cast<T*>(g.y);
+  const auto by_rows = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      put_scaled(y[i * g.y_stride], dot_product(a + i * g.a_row, x, g.n), alpha, beta);
+    }
+  };
+  // Blocks of columns, the last one beginning where it ends with the row, whose sums stay in the
+  // first-level cache.
+  constexpr int64_t kWidth = GemvArguments::kFewestColumns;
+  const auto by_columns = [&](int64_t begin, int64_t end) {
+    using S = std::conditional_t<sizeof(T) == 1 || std::is_same_v<T, int16_t>, uint16_t,
+                                 decltype(dot_product(x, x, 0))>;
+    constexpr int64_t kBlocks = 32;
+    const T zeros[kWidth] = {};
+    alignas(64) S sums[kBlocks * kWidth];
+    for (int64_t first = begin; first < end; first += kBlocks) {
+      const int64_t count = std::min(kBlocks, end - first);
+      const auto start = [&](int64_t block) {
+        return std::min((first + block) * kWidth, g.m - kWidth);
+      };
+      std::fill_n(sums, count * kWidth, S(0));
+      for (int64_t j = 0; j < g.n; j += 4) {
+        // What is added for rows that there are not is -0, which leaves any sum as it is.
+        S factors[4];
+        const T* rows[4];
+        for (int r = 0; r < 4; ++r) {
+          factors[r] = j + r < g.n ? static_cast<S>(x[(j + r) * g.x_stride]) : -S(0);
+        }
+        for (int64_t block = 0; block < count; ++block) {
+          for (int r = 0; r < 4; ++r) {
+            rows[r] = j + r < g.n ? a + start(block) + (j + r) * g.a_column : zeros;
+          }
+          add_products(sums + block * kWidth, factors, rows);
+        }
+      }
+      for (int64_t block = 0; block < count; ++block) {
+        for (int64_t j = 0; j < kWidth; ++j) {
+          const int64_t i = start(block) + j;
+          if (i < (first + block) * kWidth) continue;
+          put_scaled(y[i * g.y_stride], sums[block * kWidth + j], alpha, beta);
+        }
+      }
+    }
+  };
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, g.n));
+  g.has_rows() ? at::parallel_for(0, g.m, grain, by_rows)
+               : at::parallel_for(0, (g.m + kWidth - 1) / kWidth,
+                                  std::max<int64_t>(1, grain / kWidth), by_columns);
+}
+
+void gemv_kernel(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,
+                 const Scalar& beta) {
+  OPLOOM_DISPATCH(dtype, "mv", (OPLOOM_INTEGRAL, OPLOOM_REDUCED), [&] {
+    // What wraps around has the same bits with a sign and without.
+    using T = std::conditional_t<sizeof(scalar_t) == 1, uint8_t, scalar_t>;
+    using Factor = c10::opmath_type<T>;
+    using Wanted = c10::opmath_type<scalar_t>;
+    gemv<T>(arguments, static_cast<Factor>(alpha.to<Wanted>()),
+            static_cast<Factor>(beta.to<Wanted>()));
+  });
+}
+
+}  // namespace
+}  // namespace CPU_CAPABILITY
+
+OPLOOM_REGISTER_DISPATCH(gemv_stub, &gemv_kernel);
+
+}  // namespace at::inline oploom_v1::native
