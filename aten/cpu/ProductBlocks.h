@@ -222,9 +222,12 @@ void dots(const Operands<T>& o) {
 }
 
 // Shapes of blocks: each is a function of its own. For integers, whose products are rarer, there
-// are fewer.
+// are fewer, and float64 wins nothing by the tallest.
 template <typename T>
 constexpr int kWidest = kShort == 0 || std::is_integral_v<T> ? kColumns : kColumns + 1;
+// Up to as many vectors there are blocks that end in a whole one.
+template <typename T>
+constexpr int kWholeColumns = std::is_integral_v<T> ? 0 : kWidest<T>;
 template <typename T>
 constexpr int kTallest = std::is_integral_v<T>      ? kRows
                          : std::is_same_v<T, float> ? kTall
@@ -284,9 +287,9 @@ template <typename T>
 OPLOOM_ALWAYS_INLINE Blocks<T> blocks_for(int64_t rows, int64_t vectors, int64_t last) {
   static constexpr auto kHalves =
       full_blocks<T, End::Half>(std::make_integer_sequence<int, kHalvesColumns<T>>{});
-  static constexpr auto kWhole = full_blocks<T, End::All>(
-      std::make_integer_sequence < int, std::is_integral_v<T> ? 0 : kWidest < T >> {});
-  if (kWhole.size() > 0 && vectors <= kWidest<T> && rows == full_height<T>(vectors)) {
+  static constexpr auto kWhole =
+      full_blocks<T, End::All>(std::make_integer_sequence<int, kWholeColumns<T>>{});
+  if (vectors <= kWholeColumns<T> && rows == full_height<T>(vectors)) {
     const auto place = static_cast<size_t>(vectors - 1);
     if (last == Vec<T>::size()) return kWhole[place];
     if (place < kHalves.size() && last == Vec<T>::size() / 2) return kHalves[place];
@@ -300,8 +303,7 @@ template <typename T>
 OPLOOM_NOINLINE void scaled_blocks(Blocks<T> block, const Operands<T>& o, int64_t rows,
                                    int64_t vectors, int64_t last, int64_t count) {
   using V = Vec<T>;
-  constexpr int kVectors =
-      std::max({kRows * kColumns, kShort * (kColumns + 1), int{kTall}, int{kWide}});
+  constexpr int kVectors = std::max({kRows * kColumns, kShort * (kColumns + 1), kTall, kWide});
   alignas(64) T sums[kVectors * V::size()];
   Operands<T> part = o;
   part.c = sums;
