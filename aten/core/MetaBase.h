@@ -22,6 +22,8 @@ class OPLOOM_API Outputs {
                                         ScalarType dtype) = 0;
   // The output that was given or made, or undefined.
   virtual const TensorBase& get(int64_t index) const = 0;
+  // Whether they are new tensors, which are dropped if impl() throws.
+  virtual bool are_fresh() const { return false; }
   const char* op_name() const { return op_name_; }
 
  protected:
@@ -59,6 +61,9 @@ class OPLOOM_API MetaBase {
   // The output as the caller gave it (in-place and out= forms) or undefined.
   const TensorBase& maybe_get_output(int64_t index) const { return outputs_->get(index); }
   const TensorBase& maybe_get_output() const { return maybe_get_output(0); }
+
+  // Whether impl() may write to the outputs before it has checked everything.
+  bool has_fresh_outputs() const { return outputs_ != nullptr && outputs_->are_fresh(); }
 
   // The operator's name, with which error messages begin; null for an iterator of its own.
   const char* op_name() const { return outputs_ != nullptr ? outputs_->op_name() : nullptr; }

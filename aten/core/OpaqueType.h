@@ -48,9 +48,9 @@ OPLOOM_ALWAYS_INLINE void fill_row(T* row, int64_t n, T element) {
   std::fill_n(row, n, element);
 }
 
-// Calls fn with a value of that type.
+// What fn returns, called with a value of that type.
 template <typename Fn>
-void with_opaque_type(size_t itemsize, const Fn& fn) {
+auto with_opaque_type(size_t itemsize, const Fn& fn) {
   switch (itemsize) {
     case 1:
       return fn(opaque_type<1>{});

@@ -57,16 +57,22 @@ bool is_in_bounds(const int64_t* data, int64_t count, int64_t lowest, int64_t si
       [](bool a, bool b) { return a && b; });
 }
 
-// An index of which some are out of bounds; some may be so, from -size on, if it `wrap`s.
-OPLOOM_NOINLINE Tensor wrapped_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
-                                     bool wrap) {
-  const int64_t lowest = wrap ? -size : 0;
-  const int64_t count = index.numel();
+// Throws at the first of an index that is not in [lowest, size).
+OPLOOM_NOINLINE void check_each(const char* op, const Tensor& index, int64_t dim, int64_t size,
+                                int64_t lowest) {
   const int64_t* data = index.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < index.numel(); ++i) {
     OPLOOM_CHECK_INDEX(data[i] >= lowest && data[i] < size, op, "(): index ", data[i],
                        " is out of bounds for dimension ", dim, " with size ", size);
   }
+}
+
+// An index of which some are out of bounds; some may be so, from -size on, if it `wrap`s.
+OPLOOM_NOINLINE Tensor wrapped_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
+                                     bool wrap) {
+  check_each(op, index, dim, size, wrap ? -size : 0);
+  const int64_t count = index.numel();
+  const int64_t* data = index.const_data_ptr<int64_t>();
   Tensor result(at::detail::empty(index.sizes(), index.options()));
   auto* to = result.mutable_data_ptr<int64_t>();
   at::parallel_for(0, count, GRAIN_SIZE, [&](int64_t begin, int64_t end) {
@@ -75,15 +81,19 @@ OPLOOM_NOINLINE Tensor wrapped_index(const char* op, const Tensor& index, int64_
   return result;
 }
 
-// The index as int64, contiguous, after a look at all its values; see Note [Indices are checked
-// before]. Negative ones down to -size count from the end where `wrap` says so. Must not outlive
-// `index`.
-MaybeOwned<Tensor> checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
-                                 bool wrap) {
+// The index as int64, contiguous. Must not outlive `index`.
+MaybeOwned<Tensor> dense_index(const Tensor& index) {
   // The usual index is not asked to become what it is.
   const bool as_wanted = index.scalar_type() == kLong && index.is_contiguous();
-  auto dense = as_wanted ? MaybeOwned<Tensor>::borrowed(index)
-                         : MaybeOwned<Tensor>::owned(index.to(kLong).contiguous());
+  return as_wanted ? MaybeOwned<Tensor>::borrowed(index)
+                   : MaybeOwned<Tensor>::owned(index.to(kLong).contiguous());
+}
+
+// The same after a look at all its values; see Note [Indices are checked before]. Negative ones
+// down to -size count from the end where `wrap` says so.
+MaybeOwned<Tensor> checked_index(const char* op, const Tensor& index, int64_t dim, int64_t size,
+                                 bool wrap) {
+  auto dense = dense_index(index);
   const int64_t* data = dense->const_data_ptr<int64_t>();
   if (OPLOOM_LIKELY(is_in_bounds(data, dense->numel(), 0, size))) return dense;
   return MaybeOwned<Tensor>::owned(wrapped_index(op, *dense, dim, size, wrap));
@@ -111,6 +121,19 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
   OPLOOM_CHECK_INDEX(self.dim() > 0 || index.numel() == 1, op,
                      "(): expected an index with one element for a 0-d input, got ", index.numel());
   return c10::wrap_dim(op, dim, self.dim());
+}
+
+// Of a fresh output, whatever has been written to it is dropped with it, and the kernel itself
+// looks at the indices. `dense` is what dense_index() gives, `index` the same with dimensions as
+// self's.
+void gather_into(const char* op, const TensorBase& out, bool fresh, const TensorBase& self,
+                 int64_t dim, const Tensor& dense, const TensorBase& index) {
+  const int64_t size = self.sizes()[dim];
+  if (!fresh || out.numel() == 0) checked_index(op, dense, dim, size, /*wrap=*/false);
+  if (out.numel() == 0) return;
+  if (!gather_stub(DeviceType::CPU, out, self, dim, index)) {
+    check_each(op, dense, dim, size, /*lowest=*/0);
+  }
 }
 
 // A 1-d index as the index of gather: the same for all lines along dim.
@@ -144,11 +167,10 @@ namespace at::inline oploom_v1::native {
 OPLOOM_IMPL_FUNC(index_select_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim("index_select", dim, self.dim());
-  const auto checked = checked_index("index_select", index, dim, size_along(self, dim), false);
-  if (out.numel() == 0) return;
+  const auto dense = dense_index(index);
   const auto result = at_least_1d(out);
-  gather_stub(DeviceType::CPU, *result, *at_least_1d(self), dim,
-              expand_index(*checked, result->sizes(), dim));
+  gather_into("index_select", *result, has_fresh_outputs(), *at_least_1d(self), dim, *dense,
+              expand_index(*dense, result->sizes(), dim));
 }
 
 }  // namespace at::inline oploom_v1::native
@@ -266,8 +288,9 @@ OPLOOM_IMPL_FUNC(gather_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad, const Tensor& out) {
   if (index.numel() == 0) return;
   dim = c10::wrap_dim("gather", dim, self.dim());
-  const auto checked = checked_index("gather", index, dim, size_along(self, dim), false);
-  gather_stub(DeviceType::CPU, *at_least_1d(out), *at_least_1d(self), dim, *at_least_1d(*checked));
+  const auto dense = dense_index(index);
+  gather_into("gather", *at_least_1d(out), has_fresh_outputs(), *at_least_1d(self), dim, *dense,
+              *at_least_1d(*dense));
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -10,6 +10,7 @@
 #include <c10/util/FunctionRef.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -54,21 +55,38 @@ struct Block {
   int64_t low, high;
 };
 
+// Whether one of `size` positions is meant. Only gather asks, while it copies; before what is
+// written to, all indices have been looked at.
+template <typename S>
+bool is_position([[maybe_unused]] int64_t index, [[maybe_unused]] int64_t size) {
+  if constexpr (!std::is_const_v<S>) return true;
+  return OPLOOM_LIKELY(static_cast<uint64_t>(index) < static_cast<uint64_t>(size));
+}
+
 // Calls each(element of self, element of other) for n places, of which index, element of `other`
 // and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps.
+// False at an index that is no position.
 template <typename S, typename O, typename Each, typename Row>
-void for_each_in_run(int64_t n, S* self, Steps self_steps, const int64_t* index, int64_t index_step,
-                     O* other, int64_t other_step, const Each& each, const Row& row) {
+bool for_each_in_run(int64_t n, S* self, Steps self_steps, int64_t size, const int64_t* index,
+                     int64_t index_step, O* other, int64_t other_step, const Each& each,
+                     const Row& row) {
   if (index_step == 0) {
     constexpr int64_t kLongRow = 8;
+    if (!is_position<S>(*index, size)) return false;
     self += *index * self_steps.dim;
-    if (self_steps.line == 1 && other_step == 1 && n >= kLongRow) return row(self, other, n);
-    for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
-    return;
+    if (self_steps.line == 1 && other_step == 1 && n >= kLongRow) {
+      row(self, other, n);
+    } else {
+      for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
+    }
+    return true;
   }
   for (int64_t j = 0; j < n; ++j) {
-    each(self[index[j * index_step] * self_steps.dim + j * self_steps.line], other[j * other_step]);
+    const int64_t position = index[j * index_step];
+    if (!is_position<S>(position, size)) return false;
+    each(self[position * self_steps.dim + j * self_steps.line], other[j * other_step]);
   }
+  return true;
 }
 
 // Reads a line, so that it is in the cache before it is asked for in disorder: memory gives what is
@@ -296,9 +314,10 @@ struct Plan {
   int64_t fewest;          // lines that a thread has
 };
 
-// The places of a block. Without a strip, `elements` and `steps` are those of self.
+// The places of a block. Without a strip, `elements` and `steps` are those of self. False at an
+// index that is no position.
 template <typename S, typename O, typename Each, typename Row>
-OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements, Steps steps,
+OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements, Steps steps,
                                O* others, const Each& each, const Row& row) {
   const Steps index_steps = plan.index_steps, other_steps = plan.other_steps;
   const int64_t* places = plan.indices + block.index;
@@ -325,10 +344,13 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
         at::detail::fetch_row(others + (i + kRowsAhead) * other_steps.dim,
                               block.width * int64_t{sizeof(O)});
       }
-      for_each_in_run(block.width, elements, steps, places + i * index_steps.dim, index_steps.line,
-                      others + i * other_steps.dim, other_steps.line, each, row);
+      if (!for_each_in_run(block.width, elements, steps, plan.size, places + i * index_steps.dim,
+                           index_steps.line, others + i * other_steps.dim, other_steps.line, each,
+                           row)) {
+        return false;
+      }
     }
-    return;
+    return true;
   }
   const auto each_line = [&](auto self_step, auto index_step, auto other_step) {
     for (int64_t j = 0; j < block.width; ++j) {
@@ -337,29 +359,35 @@ OPLOOM_NOINLINE void run_block(const Plan& plan, const Block& block, S* elements
       O* line_others = others + j * other_steps.line;
       if (plan.reads_ahead) read_ahead(line, plan.size);
       for (int64_t i = block.first; i < block.last; ++i) {
-        each(line[line_places[i * index_step] * self_step], line_others[i * other_step]);
+        const int64_t position = line_places[i * index_step];
+        if (!is_position<S>(position, plan.size)) return false;
+        each(line[position * self_step], line_others[i * other_step]);
       }
     }
+    return true;
   };
   constexpr std::integral_constant<int64_t, 1> kOne;
   if (steps.dim == 1 && index_steps.dim == 1 && other_steps.dim == 1) {
-    each_line(kOne, kOne, kOne);
-  } else {
-    each_line(steps.dim, index_steps.dim, other_steps.dim);
+    return each_line(kOne, kOne, kOne);
   }
+  return each_line(steps.dim, index_steps.dim, other_steps.dim);
 }
 
 // Calls each(element of self, element of other) for all places of index, or row(self, other, n),
-// which make_row() gives, for n elements without gaps.
+// which make_row() gives, for n elements without gaps. False if `self` is const and an index is no
+// position: then some places have been left out.
 template <typename S, typename O, typename Each, typename MakeRow>
-void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
+bool for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
                     const TensorBase& other, O* other_data, const Each& each,
                     const MakeRow& make_row) {
   const Plan plan(self, dim, index, other);
+  std::atomic<bool> all = true;
   plan.share_out(std::is_const_v<S>, [&](Block block) {
     const auto row = make_row();
     const auto run = [&](S* elements, Steps steps) {
-      run_block(plan, block, elements, steps, other_data + block.other, each, row);
+      if (!run_block(plan, block, elements, steps, other_data + block.other, each, row)) {
+        all.store(false, std::memory_order_relaxed);
+      }
     };
     if (plan.strip == 0) return run(self_data + block.self, plan.self_steps);
     using Element = std::remove_const_t<S>;
@@ -377,6 +405,7 @@ void for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
       plan.skip(block, block.width);
     }
   });
+  return all.load(std::memory_order_relaxed);
 }
 
 // A row that is taken as a whole.
@@ -389,10 +418,10 @@ struct TakenRow {
   }
 };
 
-void gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
+bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
-  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
-    for_each_place(
+  return with_opaque_type(self.itemsize(), [&]<typename T>(T) {
+    return for_each_place(
         self, static_cast<const T*>(self.const_data_ptr()), dim, index, result,
         static_cast<T*>(result.mutable_data_ptr()), [](const T& from, T& to) { to = from; },
         [&] { return TakenRow{at::detail::RowCopy(result.numel() * int64_t{sizeof(T)})}; });

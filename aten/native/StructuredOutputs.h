@@ -111,6 +111,7 @@ class FreshOutputs final : public impl::Outputs {
     return tensors_[index] = at::detail::empty_row(sizes, numel, dtype);
   }
   const TensorBase& get(int64_t index) const override { return tensors_[index]; }
+  bool are_fresh() const override { return true; }
 
   const Tensor& operator[](int64_t index) const { return tensors_[index]; }
   Tensor take(int64_t index) { return std::move(tensors_[index]); }

@@ -10,7 +10,9 @@ namespace at::inline oploom_v1::native {
 
 // Note [Indices are checked before]
 // Native code has looked at every index before it calls one of these kernels, so that a wrong one
-// leaves the operands unchanged. The kernels check nothing.
+// leaves the operands unchanged. The kernels check nothing, but that gather, which only reads what
+// is named, stops at a wrong index: where its result is a new tensor, nobody needs to have looked
+// at the indices, so that they are read from memory once.
 
 // Whether all indices are in [lowest, size), where lowest is 0 or -size.
 using in_bounds_fn = bool (*)(const int64_t* index, int64_t n, int64_t lowest, int64_t size);
@@ -35,12 +37,12 @@ OPLOOM_DECLARE_DISPATCH(index_put_fn, index_put_stub);
 
 // The tensors have one number (at least 1) of dimensions; index is int64 and may be expanded. For
 // each place p of index, with p' the place whose coordinate dim is index[p]:
-//   gather:       result[p] = self[p']
+//   gather:       result[p] = self[p']; false at a wrong index, and some of result is left out
 //   scatter:      self[p'] = src[p]
 //   scatter_fill: self[p'] = value
 //   scatter_add:  self[p'] += alpha * src[p], in the order of p
 //   scatter_multiply: self[p'] *= src[p], in the order of p
-using gather_fn = void (*)(const TensorBase& result, const TensorBase& self, int64_t dim,
+using gather_fn = bool (*)(const TensorBase& result, const TensorBase& self, int64_t dim,
                            const TensorBase& index);
 OPLOOM_DECLARE_DISPATCH(gather_fn, gather_stub);
 using scatter_fn = void (*)(const TensorBase& self, int64_t dim, const TensorBase& index,

@@ -8,6 +8,7 @@
 #include <generated/ops/copy.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/eq.h>
+#include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/gather.h>
 #include <generated/ops/index.h>
@@ -176,6 +177,46 @@ TEST(Scatter, AWrongIndexLeavesSelfUnchanged) {
   EXPECT_ANY_THROW(t.scatter_(1, at::tensor({{0, 1}}), at::ones({1, 1}, at::kLong)));
   EXPECT_ANY_THROW(t.index_put_({std::optional<Tensor>(at::tensor({0, 2}))}, at::tensor(1)));
   EXPECT_EQ(ints(t), Ints(6, 0));
+}
+
+// A new result is filled while the indices are looked at, a given one is not touched before. By
+// rows, by lines, by strips, with one index for each line, wherever the wrong index is.
+TEST(Gather, AWrongIndexAnywhere) {
+  const int threads = at::get_num_threads();
+  for (const bool turned : {false, true}) {
+    for (const int64_t dim : {0, 1}) {
+      for (const Ints& places : {Ints{300, 300}, Ints{299, 1}, Ints{1, 299}}) {
+        const Tensor self = turned ? counted({300, 300}).t() : counted({300, 300});
+        const int64_t count = places[0] * places[1];
+        const Tensor out = at::full(places, 7, at::kLong);
+        for (const int64_t place : {int64_t{0}, count / 2 + 3, count - 1}) {
+          for (const int64_t wrong : {int64_t{-1}, int64_t{300}}) {
+            const Tensor index = at::full(places, 299, at::kLong);
+            index.reshape({-1}).select(0, place).fill_(wrong);
+            const auto error = HasSubstr("gather(): index " + std::to_string(wrong) +
+                                         " is out of bounds for dimension " + std::to_string(dim) +
+                                         " with size 300");
+            at::set_num_threads(wrong < 0 ? 2 : 1);
+            EXPECT_THAT(message_of<c10::IndexError>([&] { self.gather(dim, index); }), error);
+            EXPECT_THAT(message_of<c10::IndexError>(
+                            [&] { at::gather_out(const_cast<Tensor&>(out), self, dim, index); }),
+                        error);
+            if (places[1 - dim] != 1) continue;
+            const Tensor line = index.reshape({-1}), none = self.slice(1 - dim, 0, 0);
+            const auto same = HasSubstr("index_select(): index " + std::to_string(wrong));
+            for (const Tensor& t : {self, none}) {
+              EXPECT_THAT(message_of<c10::IndexError>([&] { t.index_select(dim, line); }), same);
+            }
+            Tensor lines = at::full(dim == 0 ? Ints{count, 300} : Ints{300, count}, 7, at::kLong);
+            EXPECT_ANY_THROW(at::index_select_out(lines, self, dim, line));
+            EXPECT_EQ(ints(lines), Ints(static_cast<size_t>(300 * count), 7));
+          }
+        }
+        EXPECT_EQ(ints(out), Ints(static_cast<size_t>(count), 7));
+      }
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 // The field's definitions, place by place, for matrices of whole numbers.
