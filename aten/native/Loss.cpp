@@ -37,6 +37,7 @@
 #include <generated/ops/zero.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace at::inline oploom_v1::meta {
 
@@ -148,120 +149,178 @@ namespace {
 // Note [Layout of nll_loss]
 // The input is contiguous, [n, classes, places]; one row or one image has places of its own. There
 // is one target for each n and place. The classes of one place lie `places` apart.
-struct NllShape {
-  NllShape(const Tensor& self, const Tensor& target) {
-    if (self.dim() == 1) {
-      classes = self.sizes()[0];
-    } else {
-      n = self.sizes()[0];
-      classes = self.sizes()[1];
-      for (int64_t d = 2; d < self.dim(); ++d) places *= self.sizes()[d];
-    }
-    targets = target.numel();
+class NllTargets {
+ public:
+  NllTargets(const char* op, const Tensor& self, const Tensor& target, int64_t ignore_index)
+      : op_(op),
+        targets_(target.to(kLong).contiguous()),
+        data_(targets_.const_data_ptr<int64_t>()),
+        classes_(self.sizes()[self.dim() == 1 ? 0 : 1]),
+        ignore_index_(ignore_index) {
+    for (int64_t d = 2; d < self.dim(); ++d) places_ *= self.sizes()[d];
   }
-  int64_t n = 1;
-  int64_t classes = 1;
-  int64_t places = 1;
-  int64_t targets = 0;
-};
 
-// The targets as int64, checked before anything is written.
-Tensor checked_targets(const char* op, const Tensor& target, int64_t classes,
-                       int64_t ignore_index) {
-  const Tensor result = target.to(kLong).contiguous();
-  const int64_t* t = result.const_data_ptr<int64_t>();
-  const int64_t count = result.numel();
-  for (int64_t i = 0; i < count; ++i) {
-    OPLOOM_CHECK_INDEX((t[i] >= 0 && t[i] < classes) || t[i] == ignore_index, op,
-                       "(): expected every target in [0, ", classes - 1, "] or ignore_index ",
-                       ignore_index, ", got ", t[i], " at position ", i);
+  int64_t count() const { return targets_.numel(); }
+
+  // Calls counts(i, the class, the offset of its element) or is_ignored(i) for the targets from
+  // begin to end. False at one that is neither a class nor ignored.
+  template <typename Counts, typename IsIgnored>
+  bool for_each(int64_t begin, int64_t end, const Counts& counts,
+                const IsIgnored& is_ignored) const {
+    const int64_t *const data = data_, classes = classes_, places = places_,
+                         ignore_index = ignore_index_;
+    int64_t place = begin % places;
+    int64_t first_class = begin / places * classes * places + place;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t target = data[i];
+      if (target == ignore_index) {
+        is_ignored(i);
+      } else if (is_class(target)) {
+        counts(i, target, first_class + target * places);
+      } else {
+        return false;
+      }
+      ++first_class;
+      if (++place == places) {
+        place = 0;
+        first_class += (classes - 1) * places;
+      }
+    }
+    return true;
   }
-  return result;
-}
+
+  // Throws at the first that is neither.
+  void check() const {
+    for (int64_t i = 0; i < count(); ++i) {
+      OPLOOM_CHECK_INDEX(is_class(data_[i]) || data_[i] == ignore_index_, op_,
+                         "(): expected every target in [0, ", classes_ - 1, "] or ignore_index ",
+                         ignore_index_, ", got ", data_[i], " at position ", i);
+    }
+  }
+
+ private:
+  bool is_class(int64_t target) const {
+    return static_cast<uint64_t>(target) < static_cast<uint64_t>(classes_);
+  }
+
+  const char* op_;
+  Tensor targets_;
+  const int64_t* data_;
+  int64_t classes_;
+  int64_t places_ = 1;
+  int64_t ignore_index_;
+};
 
 Tensor contiguous_weight(const std::optional<Tensor>& weight) {
   return weight.has_value() && weight->defined() ? weight->contiguous() : Tensor();
 }
 
+// Sums over targets, as double, in a fixed order whatever the number of threads.
+struct NllSums {
+  double loss = 0, weight = 0;
+};
+
 template <typename T>
-using accumulate_t = std::conditional_t<c10::is_reduced_floating_point_v<T>, float, T>;
+NllSums sum_losses(const NllTargets& targets, const T* input, const T* weights) {
+  constexpr int64_t kPart = 4096;
+  const int64_t count = targets.count();
+  c10::SmallVector<NllSums, 16> parts((count + kPart - 1) / kPart);
+  std::atomic<bool> all = true;
+  at::parallel_for(0, parts.size(), grain_for(kPart), [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      double loss = 0, weight = 0;
+      const auto add = [&](int64_t, int64_t target, int64_t offset) {
+        const double scale = weights == nullptr ? 1.0 : static_cast<double>(weights[target]);
+        loss -= scale * static_cast<double>(input[offset]);
+        weight += scale;
+      };
+      const int64_t first = part * kPart;
+      if (!targets.for_each(first, std::min(first + kPart, count), add, [](int64_t) {})) {
+        all.store(false, std::memory_order_relaxed);
+        return;
+      }
+      parts[part] = {loss, weight};
+    }
+  });
+  if (!all.load(std::memory_order_relaxed)) targets.check();
+  NllSums sums;
+  for (const NllSums& part : parts) {
+    sums.loss += part.loss;
+    sums.weight += part.weight;
+  }
+  return sums;
+}
+
+// Calls set(i, the class, the offset of its element) or is_ignored(i) for all targets, on several
+// threads. Of a fresh output, whatever has been written to it is dropped with it if one is wrong.
+template <typename Set, typename IsIgnored>
+void set_for_each(const NllTargets& targets, bool fresh, const Set& set,
+                  const IsIgnored& is_ignored) {
+  if (!fresh) targets.check();
+  std::atomic<bool> all = true;
+  at::parallel_for(0, targets.count(), grain_for(1), [&](int64_t begin, int64_t end) {
+    if (!targets.for_each(begin, end, set, is_ignored)) {
+      all.store(false, std::memory_order_relaxed);
+    }
+  });
+  if (!all.load(std::memory_order_relaxed)) targets.check();
+}
 
 void nll_forward(const char* op, const Tensor& self, const Tensor& target,
                  const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
-                 const Tensor& output, const Tensor& total_weight) {
-  const NllShape shape(self, target);
+                 bool fresh, const Tensor& output, const Tensor& total_weight) {
   const Tensor input = self.contiguous();
   const Tensor weights = contiguous_weight(weight);
-  const Tensor targets = checked_targets(op, target, shape.classes, ignore_index);
+  const NllTargets targets(op, self, target, ignore_index);
   OPLOOM_DISPATCH(self.scalar_type(), op, (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using acc_t = accumulate_t<scalar_t>;
+    using Wide = c10::opmath_type<scalar_t>;
     const auto* x = input.const_data_ptr<scalar_t>();
     const auto* w = weights.defined() ? weights.const_data_ptr<scalar_t>() : nullptr;
-    const auto* t = targets.const_data_ptr<int64_t>();
-    auto* out = output.mutable_data_ptr<scalar_t>();
-    const auto element = [&](int64_t i) {
-      return x[(i / shape.places * shape.classes + t[i]) * shape.places + i % shape.places];
-    };
     if (reduction == Reduction::None) {
-      at::parallel_for(0, shape.targets, grain_for(1), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          if (t[i] == ignore_index) {
-            out[i] = scalar_t(0);
-          } else {
-            const acc_t scale = w == nullptr ? acc_t(1) : static_cast<acc_t>(w[t[i]]);
-            out[i] = static_cast<scalar_t>(-scale * static_cast<acc_t>(element(i)));
-          }
-        }
-      });
+      auto* out = output.mutable_data_ptr<scalar_t>();
+      set_for_each(
+          targets, fresh,
+          [&](int64_t i, int64_t class_number, int64_t offset) {
+            const Wide scale = w == nullptr ? Wide(1) : static_cast<Wide>(w[class_number]);
+            out[i] = static_cast<scalar_t>(-scale * static_cast<Wide>(x[offset]));
+          },
+          [&](int64_t i) { out[i] = scalar_t(0); });
       *total_weight.mutable_data_ptr<scalar_t>() = scalar_t(0);
       return;
     }
-    // Sums of short runs are summed: a long sum in one variable would lose digits.
-    constexpr int64_t kRun = 256;
-    acc_t loss(0), total(0);
-    for (int64_t first = 0; first < shape.targets; first += kRun) {
-      acc_t run_loss(0), run_total(0);
-      for (int64_t i = first; i < std::min(first + kRun, shape.targets); ++i) {
-        if (t[i] == ignore_index) continue;
-        const acc_t scale = w == nullptr ? acc_t(1) : static_cast<acc_t>(w[t[i]]);
-        run_loss -= scale * static_cast<acc_t>(element(i));
-        run_total += scale;
-      }
-      loss += run_loss;
-      total += run_total;
-    }
+    const NllSums sums = sum_losses(targets, x, w);
     // Without any target that counts, the mean is 0 / 0.
-    *out = static_cast<scalar_t>(reduction == Reduction::Mean ? loss / total : loss);
-    *total_weight.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(total);
+    *output.mutable_data_ptr<scalar_t>() =
+        static_cast<scalar_t>(reduction == Reduction::Mean ? sums.loss / sums.weight : sums.loss);
+    *total_weight.mutable_data_ptr<scalar_t>() = static_cast<scalar_t>(sums.weight);
   });
 }
 
 void nll_backward(const char* op, const Tensor& grad_output, const Tensor& self,
                   const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
-                  int64_t ignore_index, const Tensor& total_weight, const Tensor& grad_input) {
-  const NllShape shape(self, target);
+                  int64_t ignore_index, const Tensor& total_weight, bool fresh,
+                  const Tensor& grad_input) {
   const Tensor grad = grad_output.contiguous();
   const Tensor weights = contiguous_weight(weight);
-  const Tensor targets = checked_targets(op, target, shape.classes, ignore_index);
+  const NllTargets targets(op, self, target, ignore_index);
+  if (!fresh) targets.check();
   Tensor(grad_input).zero_();
   OPLOOM_DISPATCH(self.scalar_type(), op, (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using acc_t = accumulate_t<scalar_t>;
+    using Wide = c10::opmath_type<scalar_t>;
     const auto* g = grad.const_data_ptr<scalar_t>();
     const auto* w = weights.defined() ? weights.const_data_ptr<scalar_t>() : nullptr;
-    const auto* t = targets.const_data_ptr<int64_t>();
     auto* out = grad_input.mutable_data_ptr<scalar_t>();
-    const acc_t divisor = reduction == Reduction::Mean
-                              ? static_cast<acc_t>(*total_weight.const_data_ptr<scalar_t>())
-                              : acc_t(1);
-    at::parallel_for(0, shape.targets, grain_for(1), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        if (t[i] == ignore_index) continue;
-        const acc_t scale = w == nullptr ? acc_t(1) : static_cast<acc_t>(w[t[i]]);
-        const acc_t incoming = static_cast<acc_t>(g[reduction == Reduction::None ? i : 0]);
-        out[(i / shape.places * shape.classes + t[i]) * shape.places + i % shape.places] =
-            static_cast<scalar_t>(-scale * incoming / divisor);
-      }
-    });
+    const Wide divisor = reduction == Reduction::Mean
+                             ? static_cast<Wide>(*total_weight.const_data_ptr<scalar_t>())
+                             : Wide(1);
+    set_for_each(
+        targets, /*fresh=*/true,
+        [&](int64_t i, int64_t class_number, int64_t offset) {
+          const Wide scale = w == nullptr ? Wide(1) : static_cast<Wide>(w[class_number]);
+          const Wide incoming = static_cast<Wide>(g[reduction == Reduction::None ? i : 0]);
+          out[offset] = static_cast<scalar_t>(-scale * incoming / divisor);
+        },
+        [](int64_t) {});
   });
 }
 
@@ -270,26 +329,28 @@ void nll_backward(const char* op, const Tensor& grad_output, const Tensor& self,
 OPLOOM_IMPL_FUNC(nll_loss_forward_out)
 (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
  int64_t ignore_index, const Tensor& output, const Tensor& total_weight) {
-  nll_forward("nll_loss", self, target, weight, reduction, ignore_index, output, total_weight);
+  nll_forward("nll_loss", self, target, weight, reduction, ignore_index, has_fresh_outputs(),
+              output, total_weight);
 }
 OPLOOM_IMPL_FUNC(nll_loss2d_forward_out)
 (const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction,
  int64_t ignore_index, const Tensor& output, const Tensor& total_weight) {
-  nll_forward("nll_loss2d", self, target, weight, reduction, ignore_index, output, total_weight);
+  nll_forward("nll_loss2d", self, target, weight, reduction, ignore_index, has_fresh_outputs(),
+              output, total_weight);
 }
 OPLOOM_IMPL_FUNC(nll_loss_backward_out)
 (const Tensor& grad_output, const Tensor& self, const Tensor& target,
  const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
  const Tensor& total_weight, const Tensor& grad_input) {
   nll_backward("nll_loss_backward", grad_output, self, target, weight, reduction, ignore_index,
-               total_weight, grad_input);
+               total_weight, has_fresh_outputs(), grad_input);
 }
 OPLOOM_IMPL_FUNC(nll_loss2d_backward_out)
 (const Tensor& grad_output, const Tensor& self, const Tensor& target,
  const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index,
  const Tensor& total_weight, const Tensor& grad_input) {
   nll_backward("nll_loss2d_backward", grad_output, self, target, weight, reduction, ignore_index,
-               total_weight, grad_input);
+               total_weight, has_fresh_outputs(), grad_input);
 }
 
 Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,

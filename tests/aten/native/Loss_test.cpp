@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <aten/autograd/GradCheck.h>
+#include <generated/ops/clone.h>
 #include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/full.h>
 #include <generated/ops/index_select.h>
@@ -9,7 +10,9 @@
 #include <generated/ops/nll_loss.h>
 #include <generated/ops/nll_loss_nd.h>
 #include <generated/ops/ones.h>
+#include <generated/ops/permute.h>
 #include <generated/ops/rand.h>
+#include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/softmax.h>
@@ -19,6 +22,7 @@
 #include <generated/ops/zeros.h>
 
 #include <cmath>
+#include <numeric>
 
 namespace {
 
@@ -57,6 +61,67 @@ TEST(NllLoss, MoreDimensions) {
       sizes(at::nll_loss_nd(x.view({2, 3, 2, 1, 2}), target.view({2, 2, 1, 2}), kNoWeight, 0)),
       (Ints{2, 2, 1, 2}));
   EXPECT_DOUBLE_EQ(at::nll_loss_nd(x, target).item<double>(), 92.0 / 8);
+}
+
+// Enough for several parts of a sum and for two threads; by rows and by images.
+TEST(NllLoss, ManyTargets) {
+  at::manual_seed(4);
+  const int threads = at::get_num_threads();
+  for (const Ints& shape : {Ints{70001, 5}, Ints{3, 5, 170, 151}}) {
+    Ints places = shape;
+    places.erase(places.begin() + 1);
+    const Tensor x = at::randn(shape, at::kDouble), target = at::randint(0, 5, places, at::kLong);
+    const Tensor weight = f64({0.5, 2.0, 1.5, 0.25, 1.0});
+    constexpr int64_t kIgnored = 3;
+    // The classes last: an element for each target and class.
+    Ints last(shape.size());
+    std::iota(last.begin(), last.end(), 0);
+    last.erase(last.begin() + 1);
+    last.push_back(1);
+    const Doubles elements = doubles(x.permute(last)), weights = doubles(weight);
+    const Ints classes = ints(target);
+    Doubles losses(classes.size());
+    double sum = 0, total = 0;
+    for (size_t i = 0; i < classes.size(); ++i) {
+      if (classes[i] == kIgnored) continue;
+      losses[i] = -weights[classes[i]] * elements[5 * i + classes[i]];
+      sum += losses[i];
+      total += weights[classes[i]];
+    }
+    Doubles results;
+    for (const int n : {1, 2}) {
+      at::set_num_threads(n);
+      EXPECT_EQ(doubles(at::nll_loss_nd(x, target, weight, at::Reduction::None, kIgnored)), losses);
+      Tensor leaf = x.clone().requires_grad_();
+      const Tensor mean = at::nll_loss_nd(leaf, target, weight, at::Reduction::Mean, kIgnored);
+      mean.backward();
+      results.push_back(mean.item<double>());
+      EXPECT_NEAR(results.back(), sum / total, 1e-12);
+      const Doubles grads = doubles(leaf.grad().permute(last));
+      for (size_t i = 0; i < classes.size(); ++i) {
+        for (int64_t c = 0; c < 5; ++c) {
+          const bool counts = c == classes[i] && c != kIgnored;
+          ASSERT_DOUBLE_EQ(grads[5 * i + c], counts ? -weights[c] / total : 0.0);
+        }
+      }
+      const Tensor wrong = target.clone();
+      wrong.view({-1})[wrong.numel() - 2] = 5;
+      for (const int64_t reduction : {at::Reduction::None, at::Reduction::Mean}) {
+        EXPECT_THAT(message_of<c10::IndexError>(
+                        [&] { at::nll_loss_nd(x, wrong, weight, reduction, kIgnored); }),
+                    HasSubstr("got 5 at position " + std::to_string(wrong.numel() - 2)));
+      }
+    }
+    EXPECT_EQ(results[0], results[1]);
+  }
+  at::set_num_threads(threads);
+}
+
+// A million equal losses, which a sum in one variable would be too small for.
+TEST(NllLoss, LongSumsKeepTheirDigits) {
+  const int64_t count = 1 << 20;
+  const Tensor loss = at::nll_loss(at::full({count, 1}, -0.1f), at::zeros({count}, at::kLong));
+  EXPECT_FLOAT_EQ(loss.item<float>(), 0.1f);
 }
 
 TEST(NllLoss, WrongTargetsAreFoundBeforeAnythingIsWritten) {
