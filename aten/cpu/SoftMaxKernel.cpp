@@ -55,6 +55,18 @@ OPLOOM_ALWAYS_INLINE void map_row(const T* x, T* y, int64_t n, const F& f) {
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) { lanes.store(y + i, f(lanes.load(x + i))); });
 }
 
+// The logarithms of n numbers in their place.
+template <typename T>
+OPLOOM_ALWAYS_INLINE void take_logs(T* values, int64_t n) {
+  map_row(values, values, n, [](auto value) {
+    if constexpr (std::is_arithmetic_v<decltype(value)>) {
+      return std::log(value);
+    } else {
+      return value.log();
+    }
+  });
+}
+
 // a / b for a <= 1 <= b, with 1 / b given. The remainder of the product corrects it, as if it were
 // a division, which takes longer. Near the subnormal numbers the remainder is rounded, and the last
 // digit of one quotient in 500 may differ.
@@ -176,13 +188,7 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>&
     for (int64_t i = 0; i < count; ++i) {
       sums[i] = softmax_short_row<true>(x + i * n, kept.values[i], n);
     }
-    map_row(sums, sums, count, [](auto sum) {
-      if constexpr (std::is_arithmetic_v<decltype(sum)>) {
-        return std::log(sum);
-      } else {
-        return sum.log();
-      }
-    });
+    take_logs(sums, count);
     kept.store(y, n, count,
                [&](int64_t i, auto value) { return value - decltype(value)(sums[i]); });
   }
@@ -217,9 +223,10 @@ struct WideRows {
 // What is subtracted, the logarithms of n sums, or what is multiplied by, their reciprocals.
 template <bool log, typename T>
 void finish_sums(T* sum, T* reciprocal, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) {
-    if constexpr (log) sum[j] = std::log(sum[j]);
-    if constexpr (!log) reciprocal[j] = T(1) / sum[j];
+  if constexpr (log) {
+    take_logs(sum, n);
+  } else {
+    for (int64_t j = 0; j < n; ++j) reciprocal[j] = T(1) / sum[j];
   }
 }
 
@@ -504,6 +511,7 @@ void for_each_tile(const Blocks& b, int64_t widest, const Tile& tile) {
 template <typename From, typename To>
 void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
              int64_t width) {
+  if (from_stride == width && to_stride == width) return convert_row(from, to, rows * width);
   for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
 }
 
