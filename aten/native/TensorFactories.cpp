@@ -398,8 +398,68 @@ void check_triangle(const char* op, const Tensor& self) {
                self.dim());
 }
 
-// Copies, in each row, the columns of the triangle, and zeroes the others. Row i of the lower
-// triangle ends before column i + diagonal + 1, that of the upper one begins at i + diagonal.
+// Elements that lie so far apart, of rows that do.
+template <typename T>
+struct Matrix {
+  T* data;
+  int64_t row_stride, step;
+  bool is_dense(int64_t columns) const { return step == 1 && row_stride == columns; }
+  T* row(int64_t i) const { return data + i * row_stride; }
+};
+
+template <typename T>
+void clear_row(T* to, int64_t step, int64_t n) {
+  if (step == 1) {
+    std::memset(to, 0, static_cast<size_t>(n) * sizeof(T));
+  } else {
+    for (int64_t j = 0; j < n; ++j) to[j * step] = T{};
+  }
+}
+
+template <typename T>
+void copy_row_of(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) {
+  if (from_step == 1 && to_step == 1) {
+    at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
+  } else {
+    for (int64_t j = 0; j < n; ++j) to[j * to_step] = from[j * from_step];
+  }
+}
+
+// Rows `begin` to `end` of the triangle of a matrix; the first clamp(i + edge, 0, columns) elements
+// of row i are the lower triangle's, the others the upper one's. What is not kept becomes 0.
+template <bool kUpper, typename T>
+void copy_triangle_rows(Matrix<const T> from, Matrix<T> to, int64_t begin, int64_t end,
+                        int64_t columns, int64_t edge) {
+  const bool in_place = from.data == to.data;
+  const auto whole = [&](int64_t first, int64_t last, bool kept) {
+    if (first >= last || (kept && in_place)) return;
+    const bool together = to.is_dense(columns) && (!kept || from.is_dense(columns));
+    const int64_t n = together ? (last - first) * columns : columns;
+    for (int64_t i = first; i < (together ? first + 1 : last); ++i) {
+      if (kept) {
+        copy_row_of(from.row(i), from.step, to.row(i), to.step, n);
+      } else {
+        clear_row(to.row(i), to.step, n);
+      }
+    }
+  };
+  const int64_t cut = std::clamp(-edge, begin, end), uncut = std::clamp(columns - edge, cut, end);
+  whole(begin, cut, kUpper);
+  for (int64_t i = cut; i < uncut; ++i) {
+    const int64_t lower = i + edge;
+    if (kUpper) {
+      clear_row(to.row(i), to.step, lower);
+    } else {
+      clear_row(to.row(i) + lower * to.step, to.step, columns - lower);
+    }
+    if (in_place) continue;
+    const int64_t first = kUpper ? lower : 0, n = kUpper ? columns - lower : lower;
+    copy_row_of(from.row(i) + first * from.step, from.step, to.row(i) + first * to.step, to.step,
+                n);
+  }
+  whole(uncut, end, !kUpper);
+}
+
 template <bool kUpper>
 void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
   if (out.numel() == 0) return;
@@ -408,45 +468,25 @@ void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
   const int64_t ndim = self.dim();
   const int64_t rows = self.size(ndim - 2);
   const int64_t columns = self.size(ndim - 1);
-  const int64_t from_step = self.stride(ndim - 1);
-  const int64_t to_step = out.stride(ndim - 1);
-  with_opaque_type(self.itemsize(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = static_cast<const T*>(self.const_data_ptr());
-    T* to = static_cast<T*>(out.mutable_data_ptr());
+  // The diagonal may be any 64-bit number.
+  const int64_t edge = std::clamp(diagonal, -rows - 1, columns) + (kUpper ? 0 : 1);
+  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
+    const auto* from = static_cast<const T*>(self.const_data_ptr());
+    auto* to = static_cast<T*>(out.mutable_data_ptr());
     at::parallel_for(0, out.numel() / columns, grain_for(columns), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* from_row = from;
-        T* to_row = to;
-        int64_t rest = row;
-        for (int64_t d = ndim - 2; d >= 0; --d) {
+      while (begin < end) {
+        const int64_t first = begin % rows, last = std::min(rows, first + end - begin);
+        Matrix<const T> source = {from, self.strides()[ndim - 2], self.strides()[ndim - 1]};
+        Matrix<T> result = {to, out.strides()[ndim - 2], out.strides()[ndim - 1]};
+        int64_t rest = begin / rows;
+        for (int64_t d = ndim - 3; d >= 0; --d) {
           const int64_t position = rest % self.sizes()[d];
           rest /= self.sizes()[d];
-          from_row += position * self.strides()[d];
-          to_row += position * out.strides()[d];
+          source.data += position * self.strides()[d];
+          result.data += position * out.strides()[d];
         }
-        // Saturated: the diagonal may be any 64-bit number.
-        const int64_t i = row % rows;
-        const int64_t shift = std::clamp(diagonal, -i - 1, columns);
-        const int64_t edge = std::clamp<int64_t>(i + shift + (kUpper ? 0 : 1), 0, columns);
-        const int64_t keep_begin = kUpper ? edge : 0;
-        const int64_t keep_end = kUpper ? columns : edge;
-        const auto clear = [&](int64_t first, int64_t last) {
-          if (to_step == 1) {
-            std::memset(to_row + first, 0, static_cast<size_t>(last - first) * sizeof(T));
-          } else {
-            for (int64_t j = first; j < last; ++j) to_row[j * to_step] = T{};
-          }
-        };
-        clear(0, keep_begin);
-        if (from_row != to_row && from_step == 1 && to_step == 1) {
-          at::detail::copy_row(to_row + keep_begin, from_row + keep_begin,
-                               static_cast<size_t>(keep_end - keep_begin) * sizeof(T));
-        } else if (from_row != to_row) {
-          for (int64_t j = keep_begin; j < keep_end; ++j)
-            to_row[j * to_step] = from_row[j * from_step];
-        }
-        clear(keep_end, columns);
+        copy_triangle_rows<kUpper>(source, result, first, last, columns, edge);
+        begin += last - first;
       }
     });
   });

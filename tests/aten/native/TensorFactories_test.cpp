@@ -28,6 +28,7 @@
 #include <generated/ops/resize.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/t.h>
+#include <generated/ops/transpose.h>
 #include <generated/ops/tril.h>
 #include <generated/ops/triu.h>
 #include <generated/ops/uniform.h>
@@ -171,6 +172,47 @@ TEST(Factories, EyeAndTriangles) {
   EXPECT_EQ(ints(batch.triu(1)), (Ints{0, 1, 0, 0, 0, 1, 0, 0}));
   EXPECT_THAT(message_of<c10::Error>([] { at::zeros({3}).tril(); }),
               HasSubstr("at least 2 dimensions"));
+}
+
+// Batches of tall and wide matrices with dense rows, with gaps and transposed, into the same, on
+// two threads, element by element.
+TEST(Factories, TrianglesOfEveryShape) {
+  const int threads = at::get_num_threads();
+  at::set_num_threads(2);
+  for (const Ints& shape : {Ints{2, 3, 7, 4}, Ints{3, 4, 9}, Ints{40000, 3}, Ints{3, 40000}}) {
+    const int64_t rows = shape[shape.size() - 2], columns = shape.back();
+    const auto laid_out = [&](int layout) {
+      Ints given = shape;
+      if (layout == 1) given.back() += 2;
+      if (layout == 2) std::swap(given[given.size() - 2], given.back());
+      const Tensor t = counted(given) + 1;
+      if (layout == 1) return t.slice(-1, 1, columns + 1);
+      return layout == 2 ? t.transpose(-2, -1) : t;
+    };
+    for (const int from : {0, 1, 2}) {
+      for (const int to : {0, 1, 2}) {
+        for (const int64_t diagonal : {-rows - 2, int64_t{-2}, int64_t{0}, int64_t{3}, columns}) {
+          const Tensor t = laid_out(from);
+          const Ints elements = ints(t);
+          for (const bool upper : {false, true}) {
+            Ints wanted = elements;
+            for (size_t k = 0; k < wanted.size(); ++k) {
+              const auto row = static_cast<int64_t>(k) / columns % rows;
+              const int64_t distance = static_cast<int64_t>(k) % columns - row;
+              if (upper ? distance < diagonal : distance > diagonal) wanted[k] = 0;
+            }
+            Tensor out = laid_out(to);
+            upper ? at::triu_out(out, t, diagonal) : at::tril_out(out, t, diagonal);
+            ASSERT_EQ(ints(out), wanted) << shape.size() << " " << from << to << " " << diagonal;
+            Tensor same = laid_out(from);
+            upper ? same.triu_(diagonal) : same.tril_(diagonal);
+            ASSERT_EQ(ints(same), wanted) << shape.size() << " " << from << " " << diagonal;
+          }
+        }
+      }
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 TEST(Factories, WrongSizes) {
