@@ -1,14 +1,14 @@
-// The loops of sort and topk. They move and compare single elements, for which vector instructions
-// do nothing: they are compiled once, not for each instruction set.
+// The loops of sort and topk. But for short rows, they move and compare single elements, for which
+// vector instructions do nothing: they are compiled once, not for each instruction set.
 #include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
+#include <aten/core/SortKeys.h>
 #include <aten/core/TensorBase.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/Walker.h>
 #include <aten/native/SortingLoops.h>
+#include <aten/stubs/Sorting.h>
 #include <c10/core/CPUAllocator.h>
-#include <c10/util/BFloat16.h>
-#include <c10/util/Half.h>
 
 #include <algorithm>
 #include <bit>
@@ -19,55 +19,6 @@
 
 namespace at::inline oploom_v1::native {
 namespace {
-
-// Note [Sort keys]
-// Elements are sorted by unsigned integers that are ordered as the elements are: signed integers
-// with the sign bit flipped; floating-point numbers as their distance in bits from zero, which is
-// in the middle. Both zeros get one key, so do all NaNs, which come last. For a descending order
-// all bits are flipped once more, so that equal elements keep their order in that direction too.
-
-template <size_t size>
-struct unsigned_of;
-template <>
-struct unsigned_of<1> {
-  using type = uint8_t;
-};
-template <>
-struct unsigned_of<2> {
-  using type = uint16_t;
-};
-template <>
-struct unsigned_of<4> {
-  using type = uint32_t;
-};
-template <>
-struct unsigned_of<8> {
-  using type = uint64_t;
-};
-
-template <typename T>
-using Key = typename unsigned_of<sizeof(T)>::type;
-
-template <typename K>
-constexpr K kSignBit = static_cast<K>(K(1) << (8 * sizeof(K) - 1));
-
-template <typename T>
-Key<T> key_of(T x, bool descending) {
-  using K = Key<T>;
-  constexpr K kSign = kSignBit<K>;
-  K key;
-  if constexpr (std::is_same_v<T, bool>) {
-    key = x ? 1 : 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    key = static_cast<K>(x);
-    if (std::is_signed_v<T>) key ^= kSign;
-  } else {
-    const K bits = std::bit_cast<K>(x), size = static_cast<K>(bits & ~kSign);
-    key = static_cast<K>(bits & kSign ? kSign - size : kSign + size);
-    if (size > std::bit_cast<K>(std::numeric_limits<T>::infinity())) key = static_cast<K>(~K(0));
-  }
-  return descending ? static_cast<K>(~key) : key;
-}
 
 // The element of a key, for dtypes whose elements have each their own; so have floating-point
 // numbers but zeros and NaNs.
@@ -260,22 +211,6 @@ const char* RowCopies::copy(const void* x, int64_t row) {
   return copies + (row - first_) * n_ * itemsize_;
 }
 
-// Sorts a row of at most kFew elements: before each come those that are smaller, and equal ones
-// that were before it.
-template <typename T>
-void sort_few(const T* x, int64_t n, bool descending, T* values, int64_t value_stride,
-              int64_t* indices, int64_t index_stride) {
-  Key<T> keys[kFew];
-  for (int64_t i = 0; i < n; ++i) keys[i] = key_of(x[i], descending);
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t place = 0;
-    for (int64_t j = 0; j < i; ++j) place += keys[j] <= keys[i] ? 1 : 0;
-    for (int64_t j = i + 1; j < n; ++j) place += keys[j] < keys[i] ? 1 : 0;
-    values[place * value_stride] = x[i];
-    indices[place * index_stride] = i;
-  }
-}
-
 // Sorts a row of n elements x, in `parts` at the same time; `a` and `b` have room for n items.
 template <typename I, typename T>
 void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b, T* values,
@@ -377,6 +312,29 @@ void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b,
   });
 }
 
+// Writes the first k of each row in their order, where rows are short enough for the sorter.
+void sort_short_rows(const ShortRowSorter& sorter, const TensorBase& values,
+                     const TensorBase& indices, const TensorBase& self, int64_t k, int64_t dim,
+                     bool descending) {
+  const Rows rows(values, indices, self, dim);
+  const int64_t n = self.sizes()[dim], itemsize = self.itemsize();
+  const auto* in = static_cast<const char*>(self.const_data_ptr());
+  auto* value_out = static_cast<char*>(values.mutable_data_ptr());
+  int64_t* index_out = indices.mutable_data_ptr<int64_t>();
+  const bool copied = rows.in_stride != 1 || values.is_alias_of(self);
+  at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
+    RowCopies copies(rows, n, end, itemsize);
+    Walker walker(rows.in.data(), rows.in.size(), begin);
+    Walker index_walker(rows.out.data(), rows.out.size(), begin);
+    for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
+      const char* x = in + walker.in * itemsize;
+      if (copied) x = copies.copy(x, row);
+      sorter.sort(x, n, descending, k, value_out + walker.out * itemsize, rows.value_stride,
+                  index_out + index_walker.out, rows.index_stride);
+    }
+  });
+}
+
 template <typename I, typename T>
 void sort_rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                int64_t dim, bool descending) {
@@ -398,13 +356,8 @@ void sort_rows(const TensorBase& values, const TensorBase& indices, const Tensor
     Walker index_walker(rows.out.data(), rows.out.size(), begin);
     for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
       const T* x = reinterpret_cast<const T*>(copies.copy(in + walker.in, row));
-      T* y = value_out + walker.out;
-      int64_t* index = index_out + index_walker.out;
-      if (n <= kFew) {
-        sort_few(x, n, descending, y, rows.value_stride, index, rows.index_stride);
-      } else {
-        sort_row(x, n, descending, parts, a, a + n, y, rows.value_stride, index, rows.index_stride);
-      }
+      sort_row(x, n, descending, parts, a, a + n, value_out + walker.out, rows.value_stride,
+               index_out + index_walker.out, rows.index_stride);
     }
   };
   if (parts > 1) return sort_some(0, rows.count);
@@ -530,6 +483,10 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
 void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t dim, bool descending) {
   if (self.numel() == 0) return;
+  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, self.scalar_type());
+  if (self.sizes()[dim] <= sorter.longest) {
+    return sort_short_rows(sorter, values, indices, self, self.sizes()[dim], dim, descending);
+  }
   OPLOOM_DISPATCH(self.scalar_type(), "sort",
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
                     if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
@@ -543,6 +500,11 @@ void sort_loops(const TensorBase& values, const TensorBase& indices, const Tenso
 void topk_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
+  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, self.scalar_type());
+  // Sorting longer ones takes longer than to find the first of them.
+  if (self.sizes()[dim] <= sorter.longest / 2) {
+    return sort_short_rows(sorter, values, indices, self, k, dim, largest);
+  }
   OPLOOM_DISPATCH(self.scalar_type(), "topk",
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
                     if (sizeof(scalar_t) < 8 &&
