@@ -89,6 +89,12 @@ OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 OPLOOM_API void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                           size_t bytes, int64_t rows);
 
+// The same where row i is row index[i * index_step] of `from`, asked for `ahead` rows before if
+// that is not 0. False at an index that is not in [0, size): it and those after it are left out.
+OPLOOM_API bool copy_named_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                                size_t bytes, const int64_t* index, int64_t index_step,
+                                int64_t size, int64_t rows, int64_t ahead);
+
 // Asks for the lines of a row. Inlined, since a function that does nothing else is not called.
 OPLOOM_ALWAYS_INLINE void fetch_row(const void* row, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += kLineBytes) {
@@ -141,8 +147,9 @@ class RowCopy {
  public:
   explicit RowCopy(int64_t total) : stream_(total) {}
 
+  bool streams(int64_t bytes) const { return stream_.streams() && bytes >= kStreamedRowBytes; }
   void operator()(void* to, const void* from, int64_t bytes) const {
-    if (stream_.streams() && bytes >= kStreamedRowBytes) {
+    if (streams(bytes)) {
       near_ ? stream_fetched(to, from, bytes) : stream_(to, from, bytes);
     } else {
       copy_row(to, from, static_cast<size_t>(bytes));

@@ -104,31 +104,35 @@ constexpr int64_t kRowsAhead = 8;
 
 // Note [Strips]
 // The strip of `self` that belongs to some lines, `size` positions long: copied to a buffer, where
-// the elements of one position lie beside each other, and back again if it is written to.
-template <typename S>
-OPLOOM_NOINLINE void copy_strip(S* self, Steps steps, int64_t size, int64_t lines,
-                                std::remove_const_t<S>* strip, bool back) {
-  const auto copy = [&](int64_t position, int64_t line) {
-    auto& in_strip = strip[position * lines + line];
-    auto& in_self = self[position * steps.dim + line * steps.line];
-    if constexpr (!std::is_const_v<S>) {
-      if (back) {
-        in_self = in_strip;
-        return;
+// the elements of one position lie beside each other, and back again if it is written to. By size,
+// as bytes, so that it is the same for all dtypes of a size.
+template <size_t itemsize>
+OPLOOM_NOINLINE void copy_strip(char* self, Steps steps, int64_t size, int64_t lines, char* strip,
+                                bool back) {
+  constexpr auto kBytes = static_cast<int64_t>(itemsize);
+  const int64_t dim = steps.dim * kBytes, line = steps.line * kBytes;
+  const auto copy_all = [&](const auto& copy) {
+    if (dim < line) {
+      for (int64_t j = 0; j < lines; ++j) {
+        for (int64_t i = 0; i < size; ++i) {
+          copy(self + i * dim + j * line, strip + (i * lines + j) * kBytes);
+        }
+      }
+      return;
+    }
+    for (int64_t i = 0; i < size; ++i) {
+      if (i + kRowsAhead < size) {
+        at::detail::fetch_row(self + (i + kRowsAhead) * dim, lines * kBytes);
+      }
+      for (int64_t j = 0; j < lines; ++j) {
+        copy(self + i * dim + j * line, strip + (i * lines + j) * kBytes);
       }
     }
-    in_strip = in_self;
   };
-  if (steps.dim < steps.line) {
-    for (int64_t j = 0; j < lines; ++j) {
-      for (int64_t i = 0; i < size; ++i) copy(i, j);
-    }
-    return;
-  }
-  for (int64_t i = 0; i < size; ++i) {
-    if (i + kRowsAhead < size)
-      at::detail::fetch_row(self + (i + kRowsAhead) * steps.dim, lines * int64_t{sizeof(S)});
-    for (int64_t j = 0; j < lines; ++j) copy(i, j);
+  if (back) {
+    copy_all([](char* in_self, char* in_strip) { std::memcpy(in_self, in_strip, itemsize); });
+  } else {
+    copy_all([](char* in_self, char* in_strip) { std::memcpy(in_strip, in_self, itemsize); });
   }
 }
 
@@ -314,6 +318,16 @@ struct Plan {
   int64_t fewest;          // lines that a thread has
 };
 
+// A row that is taken as a whole.
+struct TakenRow {
+  at::detail::RowCopy copy;
+
+  template <typename T>
+  void operator()(const T* from, T* to, int64_t n) const {
+    copy(to, from, n * int64_t{sizeof(T)});
+  }
+};
+
 // The places of a block. Without a strip, `elements` and `steps` are those of self. False at an
 // index that is no position.
 template <typename S, typename O, typename Each, typename Row>
@@ -322,6 +336,17 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
   const Steps index_steps = plan.index_steps, other_steps = plan.other_steps;
   const int64_t* places = plan.indices + block.index;
   if (plan.rows) {
+    if constexpr (std::is_same_v<Row, TakenRow>) {
+      constexpr int64_t kBytes = sizeof(S);
+      if (plan.one_index && plan.strip == 0 && steps.line == 1 && other_steps.line == 1 &&
+          !row.copy.streams(block.width * kBytes)) {
+        return at::detail::copy_named_rows(
+            reinterpret_cast<char*>(others + block.first * other_steps.dim),
+            other_steps.dim * kBytes, reinterpret_cast<const char*>(elements), steps.dim * kBytes,
+            static_cast<size_t>(block.width * kBytes), places + block.first * index_steps.dim,
+            index_steps.dim, plan.size, block.last - block.first, plan.rows_ahead);
+      }
+    }
     const bool takes_all = block.high - block.low == plan.size;
     const auto is_taken = [&](int64_t position) {
       return takes_all || (position >= block.low && position < block.high);
@@ -348,6 +373,22 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
                            index_steps.line, others + i * other_steps.dim, other_steps.line, each,
                            row)) {
         return false;
+      }
+    }
+    return true;
+  }
+  // Few places of each line, the same ones: by place, for as many lines as stay in the cache.
+  constexpr int64_t kFewPlaces = 8, kLines = 256;
+  if (std::is_const_v<S> && index_steps.line == 0 && block.last - block.first <= kFewPlaces) {
+    for (int64_t j = 0; j < block.width; j += kLines) {
+      const int64_t end = std::min(j + kLines, block.width);
+      for (int64_t i = block.first; i < block.last; ++i) {
+        const int64_t position = places[i * index_steps.dim];
+        if (!is_position<S>(position, plan.size)) return false;
+        for (int64_t k = j; k < end; ++k) {
+          each(elements[position * steps.dim + k * steps.line],
+               others[i * other_steps.dim + k * other_steps.line]);
+        }
       }
     }
     return true;
@@ -394,29 +435,24 @@ bool for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
     const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(
         static_cast<size_t>(plan.size * plan.strip) * sizeof(Element));
     auto* const buffer = static_cast<Element*>(memory.mutable_get());
+    const auto copy = [&](S* elements, bool back) {
+      copy_strip<sizeof(S)>(reinterpret_cast<char*>(const_cast<Element*>(elements)),
+                            plan.self_steps, plan.size, block.width,
+                            reinterpret_cast<char*>(buffer), back);
+    };
     for (int64_t lines = block.width; lines > 0; lines -= block.width) {
       block.width = std::min(lines, plan.strip);
       S* elements = self_data + block.self;
-      copy_strip(elements, plan.self_steps, plan.size, block.width, buffer, /*back=*/false);
+      copy(elements, /*back=*/false);
       run(buffer, {block.width, 1});
       if constexpr (!std::is_const_v<S>) {
-        copy_strip(elements, plan.self_steps, plan.size, block.width, buffer, /*back=*/true);
+        copy(elements, /*back=*/true);
       }
       plan.skip(block, block.width);
     }
   });
   return all.load(std::memory_order_relaxed);
 }
-
-// A row that is taken as a whole.
-struct TakenRow {
-  at::detail::RowCopy copy;
-
-  template <typename T>
-  void operator()(const T* from, T* to, int64_t n) const {
-    copy(to, from, n * int64_t{sizeof(T)});
-  }
-};
 
 bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
@@ -460,6 +496,38 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
   });
 }
 
+// f of two numbers, computed in the type that T is computed in. That of Half, which is long to
+// convert to and from where there are no instructions for it, is not inlined wherever it is used.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE T computed(T a, T b, const F& f) {
+  using Wide = c10::opmath_type<T>;
+  const auto result = [](T a, T b, const F& f) {
+    return static_cast<T>(f(static_cast<Wide>(a), static_cast<Wide>(b)));
+  };
+  if constexpr (std::is_same_v<T, c10::Half>) {
+    const auto called = [result](T a, T b, const F& f) OPLOOM_NOINLINE { return result(a, b, f); };
+    return called(a, b, f);
+  } else {
+    return result(a, b, f);
+  }
+}
+
+// Which wrap around.
+template <typename Bits>
+OPLOOM_NOINLINE void add_integers(Bits* to, const Bits* from, int64_t n) {
+  typedef Bits Vector __attribute__((vector_size(16)));
+  constexpr int64_t kLanes = sizeof(Vector) / sizeof(Bits);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    Vector a, b;
+    std::memcpy(&a, to + i, sizeof(a));
+    std::memcpy(&b, from + i, sizeof(b));
+    a += b;
+    std::memcpy(to + i, &a, sizeof(a));
+  }
+  for (; i < n; ++i) to[i] = static_cast<Bits>(to[i] + from[i]);
+}
+
 void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                         const TensorBase& src, const Scalar& alpha) {
   OPLOOM_DISPATCH(self.scalar_type(), "scatter_add", (OPLOOM_ALL), [&] {
@@ -471,14 +539,20 @@ void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& i
       if constexpr (std::is_same_v<scalar_t, bool>) {
         to = to || (from && factor);
       } else {
-        const Wide value = static_cast<Wide>(from);
-        to = static_cast<scalar_t>(static_cast<Wide>(to) + (scaled ? value * factor : value));
+        to = computed(to, from, [=](Wide a, Wide b) { return a + (scaled ? b * factor : b); });
       }
     };
     const auto add_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {
       if constexpr (c10::isFloatingType(c10::scalar_type_of_v<scalar_t>)) {
         add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
       } else {
+        if constexpr (std::is_integral_v<scalar_t> && !std::is_same_v<scalar_t, bool>) {
+          using Bits = std::make_unsigned_t<scalar_t>;
+          if (factor == 1) {
+            return add_integers(reinterpret_cast<Bits*>(to), reinterpret_cast<const Bits*>(from),
+                                n);
+          }
+        }
         for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
       }
     };
@@ -498,7 +572,7 @@ void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBa
         // Without a sign, too large a product wraps around.
         to = static_cast<scalar_t>(static_cast<uint64_t>(to) * static_cast<uint64_t>(from));
       } else {
-        to = static_cast<scalar_t>(static_cast<Wide>(to) * static_cast<Wide>(from));
+        to = computed(to, from, [](Wide a, Wide b) { return a * b; });
       }
     };
     const auto multiply_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {

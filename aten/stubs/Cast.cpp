@@ -62,6 +62,18 @@ OPLOOM_ALWAYS_INLINE void with_row_copy(size_t bytes, const F& f) {
   });
 }
 
+// The same for many rows.
+template <typename F>
+OPLOOM_ALWAYS_INLINE void with_rows_copy(size_t bytes, const F& f) {
+  // A call takes as long as so many bytes do.
+  constexpr size_t kCall = 512;
+  if (bytes <= 2 * sizeof(Pair) || bytes > kCall) return with_row_copy(bytes, f);
+  f([last = bytes - sizeof(Pair)](char* to, const char* from) {
+    for (size_t i = 0; i < last; i += sizeof(Pair)) std::memcpy(to + i, from + i, sizeof(Pair));
+    std::memcpy(to + last, from + last, sizeof(Pair));
+  });
+}
+
 }  // namespace
 
 void copy_row(void* to, const void* from, size_t bytes) {
@@ -72,18 +84,28 @@ void copy_row(void* to, const void* from, size_t bytes) {
 
 void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride, size_t bytes,
                int64_t rows) {
-  const auto each = [&](const auto& copy) {
+  with_rows_copy(bytes, [&](const auto& copy) {
     for (int64_t r = 0; r < rows; ++r, to += to_stride, from += from_stride) copy(to, from);
-  };
-  // A call takes as long as so many bytes do.
-  constexpr size_t kCall = 512;
-  if (bytes > 2 * sizeof(Pair) && bytes <= kCall) {
-    return each([last = bytes - sizeof(Pair)](char* to, const char* from) {
-      for (size_t i = 0; i < last; i += sizeof(Pair)) std::memcpy(to + i, from + i, sizeof(Pair));
-      std::memcpy(to + last, from + last, sizeof(Pair));
-    });
-  }
-  with_row_copy(bytes, each);
+  });
+}
+
+bool copy_named_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                     size_t bytes, const int64_t* index, int64_t index_step, int64_t size,
+                     int64_t rows, int64_t ahead) {
+  const int64_t fetched = ahead > 0 ? rows - ahead : 0;
+  int64_t r = 0;
+  with_rows_copy(bytes, [&](const auto& copy) {
+    for (; r < rows; ++r, to += to_stride) {
+      const int64_t place = index[r * index_step];
+      if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(size)) return;
+      if (r < fetched) {
+        const int64_t next = index[(r + ahead) * index_step];
+        fetch_named_row(from + next * from_stride, static_cast<int64_t>(bytes));
+      }
+      copy(to, from + place * from_stride);
+    }
+  });
+  return r == rows;
 }
 
 void repeat_block(char* block, int64_t bytes, int64_t total) {

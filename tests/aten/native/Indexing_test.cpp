@@ -109,6 +109,49 @@ TEST(IndexSelect, EveryDimensionAndLayout) {
   }
 }
 
+// Rows of any number of bytes, dense and with gaps, taken from and added to; and few or many places
+// of columns, more lines than are taken together.
+TEST(IndexSelect, RowsOfEveryWidth) {
+  const Ints named = {3, 0, 3, 1, 4};
+  const Tensor index = at::tensor(named);
+  Ints widths(70);
+  std::iota(widths.begin(), widths.end(), 1);
+  widths.insert(widths.end(), {127, 128, 129, 511, 512, 513, 700, 1030});
+  for (const at::ScalarType dtype : {at::kByte, at::kShort, at::kLong}) {
+    for (const int64_t width : widths) {
+      const Tensor whole = counted({5, width + 2}).remainder(251).to(dtype);
+      for (const Tensor& t : {whole.slice(1, 0, width), whole.slice(1, 1, width + 1).contiguous(),
+                              whole.slice(1, 0, width).t().contiguous().t()}) {
+        const Ints before = ints(t);
+        Ints wanted, added = before;
+        for (size_t i = 0; i < named.size(); ++i) {
+          for (int64_t j = 0; j < width; ++j) {
+            const auto from = static_cast<size_t>(named[i] * width + j);
+            wanted.push_back(before[from]);
+            added[from] += before[i * static_cast<size_t>(width) + static_cast<size_t>(j)];
+          }
+        }
+        ASSERT_EQ(ints(t.index_select(0, index)), wanted) << dtype << " " << width;
+        ASSERT_EQ(ints(t.t().index_select(1, index).t()), wanted) << dtype << " " << width;
+        if (dtype == at::kByte) {
+          for (int64_t& x : added) x &= 255;
+        }
+        ASSERT_EQ(ints(t.index_add(0, index, t)), added) << dtype << " " << width;
+      }
+    }
+  }
+  const Tensor t = counted({600, 20});
+  for (const int64_t n : {1, 8, 9}) {
+    const Tensor some = at::tensor({19, 3, 3, 0, 7, 1, 2, 4, 5}).slice(0, 0, n);
+    const Ints places = ints(some);
+    Ints wanted;
+    for (int64_t i = 0; i < 600; ++i) {
+      for (const int64_t place : places) wanted.push_back(20 * i + place);
+    }
+    EXPECT_EQ(ints(t.index_select(1, some)), wanted) << n;
+  }
+}
+
 TEST(Gather, Values) {
   const Tensor t = counted({3, 4});
   EXPECT_EQ(ints(t.gather(1, at::tensor({{0, 3}, {1, 1}, {2, 0}}))), (Ints{0, 3, 5, 5, 10, 8}));
