@@ -11,7 +11,7 @@ namespace at::inline oploom_v1::detail {
 namespace {
 
 struct Fetches {
-  bool near, rows_near;
+  bool near, rows_near, written;
 };
 
 // By the family and the model (AMD64 Architecture Programmer's Manual, volume 3, E.3.2; Intel 64
@@ -29,8 +29,10 @@ Fetches fetches_of_processor() {
   constexpr unsigned kZen5 = 0x1A;
   // The servers of the generations of Skylake, Cascade Lake and Cooper Lake.
   constexpr unsigned kCore = 6, kCascadeLake = 0x55;
-  if (amd && family == kZen5) return {.near = true, .rows_near = false};
-  if (intel && family == kCore && model == kCascadeLake) return {.near = true, .rows_near = true};
+  if (amd && family == kZen5) return {.near = true};
+  if (intel && family == kCore && model == kCascadeLake) {
+    return {.near = true, .rows_near = true, .written = true};
+  }
 #endif
   return {};
 }
@@ -44,10 +46,12 @@ Fetches& fetches() {
 
 bool fetches_near() { return fetches().near; }
 bool fetches_rows_near() { return fetches().rows_near; }
+bool fetches_written() { return fetches().written; }
 
-NearFetchesGuard::NearFetchesGuard(bool near, bool rows_near)
+NearFetchesGuard::NearFetchesGuard(bool near, bool rows_near, bool written)
     : near_(std::exchange(fetches().near, near)),
-      rows_near_(std::exchange(fetches().rows_near, rows_near)) {}
-NearFetchesGuard::~NearFetchesGuard() { fetches() = {near_, rows_near_}; }
+      rows_near_(std::exchange(fetches().rows_near, rows_near)),
+      written_(std::exchange(fetches().written, written)) {}
+NearFetchesGuard::~NearFetchesGuard() { fetches() = {near_, rows_near_, written_}; }
 
 }  // namespace at::inline oploom_v1::detail

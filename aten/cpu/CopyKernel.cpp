@@ -267,9 +267,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const auto to_size = static_cast<int64_t>(c10::elementSize(to));
   const auto from_size = static_cast<int64_t>(c10::elementSize(from));
   if (to != from) {
-    return at::detail::for_each_dense_row(iter, 2, [&](char* const* dense, int64_t n, uint32_t) {
+    const auto convert = [&](char* const* dense, int64_t n, uint32_t) {
       row(dense[0], to_size, dense[1], from_size, n);
-    });
+    };
+    return at::detail::for_each_dense_row(iter, 2, convert, /*repeats=*/false, /*waits=*/true);
   }
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;

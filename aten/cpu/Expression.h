@@ -150,6 +150,8 @@ inline constexpr int kCostOfConversions = 10;
 template <template <typename> class Op, typename... T>
 constexpr ExpressionKernel make_expression_kernel() {
   ExpressionKernel kernel{&run_expression};
+  constexpr int kCheap = 8;
+  kernel.waits = Op<float>::kCost <= kCheap;
   const auto add = [&]<typename U>(U) {
     kernel.add(c10::CppTypeToScalarType<U>::value, &expression_rows<Op, U>,
                kReadsRepeated<U, Op<float>::kInputs>);

@@ -15,10 +15,10 @@ namespace {
 template <typename T>
 void fill_with(TensorIteratorBase& iter, T element) {
   if (iter.is_dense_row()) {
-    return at::detail::for_each_dense_row(iter, 1,
-                                          [element](char* const* data, int64_t n, uint32_t) {
-                                            fill_row(reinterpret_cast<T*>(data[0]), n, element);
-                                          });
+    const auto fill = [element](char* const* data, int64_t n, uint32_t) {
+      fill_row(reinterpret_cast<T*>(data[0]), n, element);
+    };
+    return at::detail::for_each_dense_row(iter, 1, fill, /*repeats=*/false, /*waits=*/true);
   }
   const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(T));
   const char* from = reinterpret_cast<const char*>(&element);

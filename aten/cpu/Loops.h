@@ -59,9 +59,10 @@ OPLOOM_ALWAYS_INLINE void dense_row(char* const* data, int64_t n, F& f, std::ind
 template <typename F>
 void cpu_kernel(TensorIteratorBase& iter, F f) {
   constexpr int arity = function_traits<F>::arity;
-  at::detail::for_each_dense_row(iter, arity + 1, [&f](char* const* data, int64_t n, uint32_t) {
+  const auto row = [&f](char* const* data, int64_t n, uint32_t) {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
-  });
+  };
+  at::detail::for_each_dense_row(iter, arity + 1, row, /*repeats=*/false, /*waits=*/true);
 }
 
 // ---- A Vec at a time ----
@@ -107,12 +108,12 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
   const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
     dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
   };
-  constexpr bool repeats = vec::kReadsRepeated<T, arity>;
+  constexpr bool repeats = vec::kReadsRepeated<T, arity>, waits = !vec::kTwoForms<F>;
   if constexpr (V::kInRegister) {
-    at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row),
-                                   repeats);
+    at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row), repeats,
+                                   waits);
   } else {
-    at::detail::for_each_dense_row(iter, arity + 1, row, repeats);
+    at::detail::for_each_dense_row(iter, arity + 1, row, repeats, waits);
   }
 }
 

@@ -379,6 +379,7 @@ struct DenseRows {
   DenseRowLoop loop;
   bool repeats;  // it looks at `repeated`
   bool by_row;   // it takes a row at a time
+  bool waits;    // for memory
 };
 
 // The loop that calls row(data, n, repeated) for each of its rows.
@@ -501,16 +502,55 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   if (in_pieces) stream_fence();
 }
 
+// Whether what a loop writes, so many bytes, is asked for before; see fetches_written(). What it
+// has read already has arrived, unless it comes from memory.
+bool asks_for(const DenseRows& kind, int64_t bytes, bool in_place) {
+  constexpr int64_t kShared = 3 << 20, kMemory = 8 << 20;
+  return kind.waits && bytes >= (in_place ? kMemory : kShared) && fetches_written();
+}
+
+// The loop, in pieces of long rows, before each of which the next one is asked for: what is read
+// and what is written to.
+auto asking_for_rows(DenseRowLoop dense, const int64_t* sizes, int operands) {
+  return [dense, sizes, operands](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
+                                  uint32_t repeated) {
+    constexpr int64_t kBytes = 1024;
+    const int64_t piece = kBytes / *std::max_element(sizes, sizes + operands);
+    if (n < 2 * piece) return dense(data, steps, n, rows, repeated);
+    for (int64_t r = 0; r < rows; ++r) {
+      char* at[kMaxOperands];
+      for (int k = 0; k < operands; ++k) at[k] = data[k] + (r > 0 ? r * steps[k] : 0);
+      for (int64_t i = 0; i < n; i += piece) {
+        const int64_t count = std::min(piece, n - i);
+        for (int k = 0; k < operands; ++k) {
+          if (!is_repeated(repeated, k)) {
+            fetch_near(at[k] + piece * sizes[k], count * sizes[k], 0);
+          }
+        }
+        dense(at, /*steps=*/nullptr, count, /*rows=*/1, repeated);
+        for (int k = 0; k < operands; ++k) {
+          if (!is_repeated(repeated, k)) at[k] += piece * sizes[k];
+        }
+      }
+    }
+  };
+}
+
 // Elements as they lie in memory, `sizes` bytes each.
 void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const DenseRows& kind) {
   const int outputs = iter.noutputs(), operands = iter.ntensors();
-  bool stream = iter.numel() * sizes[0] >= kStreamedBytes;
-  for (int k = outputs; stream && k < operands; ++k) {
-    // What is written in place has been read, and lies in the cache.
-    stream = iter.data_ptr(k) != iter.data_ptr(0);
+  bool in_place = false;
+  for (int k = outputs; k < operands; ++k) {
+    in_place = in_place || iter.data_ptr(k) == iter.data_ptr(0);
   }
+  // What is written in place has been read, and lies in the cache.
+  const bool stream = !in_place && iter.numel() * sizes[0] >= kStreamedBytes;
+  const bool asks = !stream && asks_for(kind, iter.numel() * sizes[0], in_place);
+  const auto asking = asking_for_rows(kind.loop, sizes, operands);
+  const DenseRows rows = {asks ? DenseRowLoop(asking) : kind.loop, kind.repeats, kind.by_row,
+                          kind.waits};
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream, kind);
+    for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream, rows);
   });
 }
 
@@ -523,7 +563,9 @@ struct Unconverted : TensorIteratorBase {
 };
 
 // See Note [Casts]. Converting dense rows, and not what lies anyhow, is fast.
-void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, bool repeats) {
+void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kind) {
+  const DenseRowLoop dense = kind.loop;
+  bool repeats = kind.repeats;
   Unconverted as_is(iter);
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   const auto is_converted = [&](int k) {
@@ -572,7 +614,7 @@ void for_each_converted_row(const TensorIteratorBase& iter, DenseRowLoop dense, 
     }
   };
   const auto convert = row_by_row(operands, convert_row);
-  for_each_row_of(as_is, sizes, {convert, repeats, /*by_row=*/true});
+  for_each_row_of(as_is, sizes, {convert, repeats, /*by_row=*/true, kind.waits});
 }
 
 // All but small calls after a short cut.
@@ -587,10 +629,15 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
     }
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
     if (in_place) {
+      int64_t sizes[kMaxOperands];
+      for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
+      const auto asking = asking_for_rows(dense, sizes, operands);
+      const auto loop =
+          asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true) ? DenseRowLoop(asking) : dense;
       const auto run = [&](int64_t begin, int64_t end) {
         char* row[kMaxOperands];
-        for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * iter.element_size(k);
-        dense(row, /*steps=*/nullptr, end - begin, /*rows=*/1, /*repeated=*/0);
+        for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * sizes[k];
+        loop(row, /*steps=*/nullptr, end - begin, /*rows=*/1, /*repeated=*/0);
       };
       // By another tensor, as parameters are updated by their gradients.
       const int64_t grain = operands > 2 ? at::kUpdateGrain : GRAIN_SIZE;
@@ -598,7 +645,7 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
                                        run);
     }
   }
-  if (iter.has_casts()) return for_each_converted_row(iter, dense, kind.repeats);
+  if (iter.has_casts()) return for_each_converted_row(iter, kind);
   int64_t sizes[kMaxOperands];
   for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
   for_each_row_of(iter, sizes, kind);
@@ -618,28 +665,30 @@ void for_each_dense_row(char** data, const int64_t* strides, const int64_t* size
                         int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,
                         bool repeats) {
   for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream,
-                       {dense, repeats, /*by_row=*/false});
+                       {dense, repeats, /*by_row=*/false, /*waits=*/false});
 }
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, bool stream,
                         SingleRowLoop dense, bool repeats) {
   const auto loop = row_by_row(operands, dense);
   for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream,
-                       {loop, repeats, /*by_row=*/true});
+                       {loop, repeats, /*by_row=*/true, /*waits=*/false});
 }
 
-void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, bool repeats) {
+void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, bool repeats,
+                        bool waits) {
   if (char* const* rows = small_rows(iter, operands); rows != nullptr) {
     return dense(rows, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
   }
-  for_each_other_row(iter, {dense, repeats, /*by_row=*/false});
+  for_each_other_row(iter, {dense, repeats, /*by_row=*/false, waits});
 }
-void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense, bool repeats) {
+void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense, bool repeats,
+                        bool waits) {
   if (char* const* rows = small_rows(iter, operands); rows != nullptr) {
     return dense(rows, iter.numel(), /*repeated=*/0);
   }
   const auto loop = row_by_row(operands, dense);
-  for_each_other_row(iter, {loop, repeats, /*by_row=*/true});
+  for_each_other_row(iter, {loop, repeats, /*by_row=*/true, waits});
 }
 
 }  // namespace at::inline oploom_v1::detail

@@ -68,10 +68,10 @@ OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const in
                                    bool stream, SingleRowLoop dense, bool repeats = false);
 
 // For all elements of an iterator with one output or more, on several threads if there are many.
-// `operands`: how many the loop expects.
+// `operands`: how many the loop expects; `waits`: it computes so little that it waits for memory.
 OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
-                                   bool repeats = false);
+                                   bool repeats = false, bool waits = false);
 OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense,
-                                   bool repeats = false);
+                                   bool repeats = false, bool waits = false);
 
 }  // namespace at::inline oploom_v1::detail

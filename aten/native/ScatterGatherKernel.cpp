@@ -528,36 +528,43 @@ OPLOOM_NOINLINE void add_integers(Bits* to, const Bits* from, int64_t n) {
   for (; i < n; ++i) to[i] = static_cast<Bits>(to[i] + from[i]);
 }
 
+template <typename T>
+void add_places(const TensorBase& self, int64_t dim, const TensorBase& index, const TensorBase& src,
+                c10::opmath_type<T> factor, const Scalar& alpha) {
+  using Wide = c10::opmath_type<T>;
+  // Even a factor of 1 would change infinite complex numbers.
+  const bool scaled = !c10::is_complex_v<T> || factor != Wide(1);
+  const auto add = [factor, scaled](T& to, const T& from) {
+    if constexpr (std::is_same_v<T, bool>) {
+      to = to || (from && factor);
+    } else {
+      to = computed(to, from, [=](Wide a, Wide b) { return a + (scaled ? b * factor : b); });
+    }
+  };
+  const auto add_row = [&](T* to, const T* from, int64_t n) {
+    if constexpr (c10::isFloatingType(c10::scalar_type_of_v<T>)) {
+      add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
+    } else {
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+        using Bits = std::make_unsigned_t<T>;
+        if (factor == 1) {
+          return add_integers(reinterpret_cast<Bits*>(to), reinterpret_cast<const Bits*>(from), n);
+        }
+      }
+      for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
+    }
+  };
+  for_each_place(self, static_cast<T*>(self.mutable_data_ptr()), dim, index, src,
+                 static_cast<const T*>(src.const_data_ptr()), add, [&] { return add_row; });
+}
+
 void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                         const TensorBase& src, const Scalar& alpha) {
   OPLOOM_DISPATCH(self.scalar_type(), "scatter_add", (OPLOOM_ALL), [&] {
-    using Wide = c10::opmath_type<scalar_t>;
-    const Wide factor = alpha.to<Wide>();
-    // Even a factor of 1 would change infinite complex numbers.
-    const bool scaled = !c10::is_complex_v<scalar_t> || factor != Wide(1);
-    const auto add = [factor, scaled](scalar_t& to, const scalar_t& from) {
-      if constexpr (std::is_same_v<scalar_t, bool>) {
-        to = to || (from && factor);
-      } else {
-        to = computed(to, from, [=](Wide a, Wide b) { return a + (scaled ? b * factor : b); });
-      }
-    };
-    const auto add_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {
-      if constexpr (c10::isFloatingType(c10::scalar_type_of_v<scalar_t>)) {
-        add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
-      } else {
-        if constexpr (std::is_integral_v<scalar_t> && !std::is_same_v<scalar_t, bool>) {
-          using Bits = std::make_unsigned_t<scalar_t>;
-          if (factor == 1) {
-            return add_integers(reinterpret_cast<Bits*>(to), reinterpret_cast<const Bits*>(from),
-                                n);
-          }
-        }
-        for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
-      }
-    };
-    for_each_place(self, self.mutable_data_ptr<scalar_t>(), dim, index, src,
-                   src.const_data_ptr<scalar_t>(), add, [&] { return add_row; });
+    // Sums modulo 2^8 are the same with a sign and without.
+    using T = std::conditional_t<std::is_same_v<scalar_t, int8_t>, uint8_t, scalar_t>;
+    const auto factor = alpha.to<c10::opmath_type<scalar_t>>();
+    add_places<T>(self, dim, index, src, static_cast<c10::opmath_type<T>>(factor), alpha);
   });
 }
 

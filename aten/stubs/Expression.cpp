@@ -99,7 +99,7 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
   } else {
     const auto run = [&](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
                          uint32_t repeated) { loop(data, steps, n, rows, repeated, numbers); };
-    at::detail::for_each_dense_row(iter, operands, run, repeats);
+    at::detail::for_each_dense_row(iter, operands, run, repeats, kernel.waits);
   }
 }
 

@@ -33,6 +33,7 @@ struct ExpressionKernel {
   // integers where the result is false of all.
   std::array<expression_rows_fn, c10::kNumScalarTypes> rows{};
   uint32_t repeat = 0;  // bit i: the loop of dtype i takes repeated elements
+  bool waits = false;   // the loops compute so little that they wait for memory
 
   constexpr void add(ScalarType dtype, expression_rows_fn loop, bool repeats) {
     rows[static_cast<size_t>(dtype)] = loop;

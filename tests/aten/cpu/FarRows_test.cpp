@@ -3,6 +3,8 @@
 #include <aten/Base.h>
 #include <aten/core/Processor.h>
 #include <aten/iterator/Cast.h>
+#include <generated/ops/TensorOperators.h>
+#include <generated/ops/add.h>
 #include <generated/ops/arange.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
@@ -10,10 +12,13 @@
 #include <generated/ops/cumsum.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/flip.h>
+#include <generated/ops/full_like.h>
+#include <generated/ops/gt.h>
 #include <generated/ops/index_select.h>
 #include <generated/ops/layer_norm.h>
 #include <generated/ops/log_softmax.h>
 #include <generated/ops/mul.h>
+#include <generated/ops/neg.h>
 #include <generated/ops/rand.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/select.h>
@@ -78,7 +83,7 @@ void expect_as_pieces(const Operation& f, const Tensor& t, int64_t dim) {
 
 // As one processor or another wants rows asked for.
 class FarRows : public testing::TestWithParam<bool> {
-  at::detail::NearFetchesGuard guard_{GetParam(), GetParam()};
+  at::detail::NearFetchesGuard guard_{GetParam(), GetParam(), GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(NearOrFar, FarRows, testing::Bool());
 
@@ -93,6 +98,27 @@ TEST_P(FarRows, AsRowsInTheCache) {
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape, weight, bias); }, t, 0);
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape); }, t, 0);
     expect_as_pieces([](const Tensor& x) { return at::cumsum(x, 1); }, t, 0);
+  }
+}
+
+// What is written to a cache that cores share is asked for; results of a seventh of it are not.
+TEST_P(FarRows, WrittenToTheSharedCache) {
+  for (const auto& [columns, dtype] :
+       {std::pair(4096, kFloat), {1003, kDouble}, {515, kBFloat16}, {20001, kByte}}) {
+    const auto size = static_cast<int64_t>(elementSize(dtype));
+    const Tensor t = at::remainder(at::arange((12 << 20) / size / columns * columns, kDouble), 97)
+                         .to(dtype)
+                         .view({-1, columns});
+    const Tensor row = t.select(0, 1);
+    expect_as_pieces([](const Tensor& x) { return x + x; }, t, 0);
+    expect_as_pieces([&](const Tensor& x) { return x - row; }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return x * x.slice(1, 3, 4); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return x.slice(1, 2) + x.slice(1, 0, -2); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return x.slice(1, 0, INT64_MAX, 2) + 1; }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return x.gt(40); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return x.to(kInt); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return at::full_like(x, 5); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return x.clone().add_(x).neg_(); }, t, 0);
   }
 }
 

@@ -53,7 +53,7 @@ TEST(Transpose, EverySizeAndStride) {
     for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 65, 130, 515, 2300}) {
       for (const int64_t columns : {1, 3, 8, 15, 16, 31, 64, 67, 257, 300}) {
         for (const auto& [stream, near] : {std::pair(false, false), {true, false}, {true, true}}) {
-          const at::detail::NearFetchesGuard guard(near, near);
+          const at::detail::NearFetchesGuard guard(near, near, near);
           for (const bool gaps : {false, true}) {
             // Streams take whole lines.
             const int64_t to_stride =
@@ -206,7 +206,7 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
                                               {false, true, false},
                                               {true, false, false},
                                               {true, true, true}}) {
-    const at::detail::NearFetchesGuard guard(near, near);
+    const at::detail::NearFetchesGuard guard(near, near, near);
     memory[0] = before;
     data[0] = memory[0].data();
     const auto add = [](char* const* row, int64_t n, uint32_t repeated) {
@@ -275,7 +275,7 @@ TEST(Transpose, FarRowsThatShareMemory) {
   char* data[] = {reinterpret_cast<char*>(shared.data()), reinterpret_cast<char*>(&shared[1]),
                   reinterpret_cast<char*>(const_cast<uint32_t*>(with_gaps.data()))};
   const int64_t strides[] = {4, 4, 8, 4 * pitch, 4 * pitch, 8 * size0}, sizes[] = {4, 4, 4};
-  const at::detail::NearFetchesGuard guard(true, true);
+  const at::detail::NearFetchesGuard guard(true, true, true);
   const auto add = [](char* const* row, int64_t n, uint32_t) {
     auto* to = reinterpret_cast<uint32_t*>(row[0]);
     for (int64_t i = 0; i < n; ++i) {
@@ -400,7 +400,7 @@ TEST(Transpose, LargeTensors) {
                                             {2999, 3001, false},
                                             {3008, 3008, true},
                                             {2999, 3001, true}}) {
-    const at::detail::NearFetchesGuard guard(near, near);
+    const at::detail::NearFetchesGuard guard(near, near, near);
     const Tensor a = at::arange(rows * columns, kInt).view({rows, columns});
     ASSERT_GE(static_cast<int64_t>(a.nbytes()), at::detail::kStreamedBytes);
     Tensor transposed = at::empty({columns, rows}, kInt), sum = at::empty_like(transposed);
