@@ -165,15 +165,15 @@ void division(TensorIteratorBase& iter, const char* name, IntegerOp integer_op, 
         if constexpr (std::is_integral_v<scalar_t>) {
           check_divisors<scalar_t>(iter, name);
           if constexpr (sizeof(scalar_t) == 8 && vec::Vec<scalar_t>::kInRegister) {
-            cpu_kernel_vec<scalar_t>(
+            cpu_kernel_vec<scalar_t, /*kWaits=*/false>(
                 iter, [=](auto a, auto b) { return divide_wide(a, b, whole_op, integer_op); });
           } else {
-            cpu_kernel(iter, [integer_op](scalar_t a, scalar_t b) -> scalar_t {
+            cpu_kernel</*kWaits=*/false>(iter, [integer_op](scalar_t a, scalar_t b) -> scalar_t {
               return integer_op(a, b);
             });
           }
         } else {
-          cpu_kernel_vec<scalar_t>(iter, floating_op);
+          cpu_kernel_vec<scalar_t, /*kWaits=*/false>(iter, floating_op);
         }
       });
 }

@@ -150,7 +150,7 @@ inline constexpr int kCostOfConversions = 10;
 template <template <typename> class Op, typename... T>
 constexpr ExpressionKernel make_expression_kernel() {
   ExpressionKernel kernel{&run_expression};
-  constexpr int kCheap = 8;
+  constexpr int kCheap = 5;
   kernel.waits = Op<float>::kCost <= kCheap;
   const auto add = [&]<typename U>(U) {
     kernel.add(c10::CppTypeToScalarType<U>::value, &expression_rows<Op, U>,

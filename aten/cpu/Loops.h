@@ -24,7 +24,8 @@
 // element, so that an element's result does not depend on where it lies: the end of a row is filled
 // up. Functions must therefore accept any value (0 or 1 fills up) without a trap.
 //
-// Both see dense rows only; see Note [Dense rows].
+// Both see dense rows only; see Note [Dense rows]. A function that computes for longer than memory
+// takes to be read says kWaits = false.
 
 // Note [Bools are bytes]
 // A loop over bool runs one element at a time: GCC does not turn it into vector instructions. The
@@ -56,13 +57,13 @@ OPLOOM_ALWAYS_INLINE void dense_row(char* const* data, int64_t n, F& f, std::ind
   for (int64_t i = 0; i < n; ++i) out[i] = f(std::get<I>(in)[i]...);
 }
 
-template <typename F>
+template <bool kWaits = true, typename F>
 void cpu_kernel(TensorIteratorBase& iter, F f) {
   constexpr int arity = function_traits<F>::arity;
   const auto row = [&f](char* const* data, int64_t n, uint32_t) {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
   };
-  at::detail::for_each_dense_row(iter, arity + 1, row, /*repeats=*/false, /*waits=*/true);
+  at::detail::for_each_dense_row(iter, arity + 1, row, /*repeats=*/false, kWaits);
 }
 
 // ---- A Vec at a time ----
@@ -95,7 +96,7 @@ constexpr int vec_arity() {
   }
 }
 
-template <typename T, typename F>
+template <typename T, bool kWaits = true, typename F>
 void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
   using V = typename vec::Rows<T>::V;
   constexpr int arity = [] {
@@ -108,7 +109,7 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
   const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
     dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
   };
-  constexpr bool repeats = vec::kReadsRepeated<T, arity>, waits = !vec::kTwoForms<F>;
+  constexpr bool repeats = vec::kReadsRepeated<T, arity>, waits = kWaits && !vec::kTwoForms<F>;
   if constexpr (V::kInRegister) {
     at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row), repeats,
                                    waits);
