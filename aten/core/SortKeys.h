@@ -2,12 +2,11 @@
 #pragma once
 
 #include <aten/core/Namespace.h>
+#include <aten/core/OpaqueType.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -19,21 +18,8 @@ namespace at::inline oploom_v1::native {
 // in the middle. Both zeros get one key, so do all NaNs, which come last. For a descending order
 // all bits are flipped once more, so that equal elements keep their order in that direction too.
 
-namespace detail {
-template <size_t size>
-struct UnsignedOf;
-template <>
-struct UnsignedOf<1> : std::type_identity<uint8_t> {};
-template <>
-struct UnsignedOf<2> : std::type_identity<uint16_t> {};
-template <>
-struct UnsignedOf<4> : std::type_identity<uint32_t> {};
-template <>
-struct UnsignedOf<8> : std::type_identity<uint64_t> {};
-}  // namespace detail
-
 template <typename T>
-using Key = typename detail::UnsignedOf<sizeof(T)>::type;
+using Key = opaque_type<sizeof(T)>;
 
 template <typename K>
 constexpr K kSignBit = static_cast<K>(K(1) << (8 * sizeof(K) - 1));

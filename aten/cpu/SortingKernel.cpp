@@ -33,7 +33,7 @@ struct Counting {
   alignas(kVectorBytes) K keys[kRoom];
   alignas(kVectorBytes) K places[kRoom];
 
-  // Of n keys, which fill no more than kLongest.
+  // Of n keys, at most kLongest; the last vector has some value in each lane.
   void count(int64_t n) {
     Vector lane;
     for (int64_t i = 0; i < kLanes; ++i) lane[i] = static_cast<K>(i);
@@ -53,14 +53,16 @@ struct Counting {
   }
 };
 
+// Places do not fit into 8 bits.
+template <typename T>
+using CountingOf = Counting<std::conditional_t<sizeof(T) == 1, uint16_t, Key<T>>>;
+
 template <typename T>
 void sort_short_row(const void* x, int64_t n, bool descending, int64_t k, void* values,
                     int64_t value_stride, int64_t* indices, int64_t index_stride) {
-  // Of 8 bits there are too few to count with.
-  using K = std::conditional_t<sizeof(T) == 1, uint16_t, Key<T>>;
-  Counting<K> counting;
+  CountingOf<T> counting;
   const auto* row = static_cast<const T*>(x);
-  constexpr int64_t kLanes = Counting<K>::kLanes;
+  constexpr int64_t kLanes = CountingOf<T>::kLanes;
   std::memset(counting.keys + (n - 1) / kLanes * kLanes, 0, kVectorBytes);
   for (int64_t i = 0; i < n; ++i) counting.keys[i] = key_of(row[i], descending);
   counting.count(n);
@@ -73,11 +75,10 @@ void sort_short_row(const void* x, int64_t n, bool descending, int64_t k, void* 
   }
 }
 
-ShortRowSorter short_row_sorter(ScalarType dtype) {
+ShortRowSorter short_row_sorter(const char* op, ScalarType dtype) {
   return OPLOOM_DISPATCH(
-      dtype, "sort", (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [] {
-        using K = std::conditional_t<sizeof(scalar_t) == 1, uint16_t, Key<scalar_t>>;
-        return ShortRowSorter{Counting<K>::kLongest, &sort_short_row<scalar_t>};
+      dtype, op, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [] {
+        return ShortRowSorter{CountingOf<scalar_t>::kLongest, &sort_short_row<scalar_t>};
       });
 }
 

@@ -483,7 +483,7 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
 void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t dim, bool descending) {
   if (self.numel() == 0) return;
-  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, self.scalar_type());
+  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "sort", self.scalar_type());
   if (self.sizes()[dim] <= sorter.longest) {
     return sort_short_rows(sorter, values, indices, self, self.sizes()[dim], dim, descending);
   }
@@ -500,7 +500,7 @@ void sort_loops(const TensorBase& values, const TensorBase& indices, const Tenso
 void topk_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
-  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, self.scalar_type());
+  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "topk", self.scalar_type());
   // Sorting longer ones takes longer than to find the first of them.
   if (self.sizes()[dim] <= sorter.longest / 2) {
     return sort_short_rows(sorter, values, indices, self, k, dim, largest);

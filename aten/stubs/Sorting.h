@@ -16,8 +16,9 @@ struct ShortRowSorter {
                int64_t value_stride, int64_t* indices, int64_t index_stride);
 };
 
-// The one for elements of a dtype that is not complex.
-using short_row_sorter_fn = ShortRowSorter (*)(ScalarType dtype);
+// The one for elements of a dtype that is not complex; for others, an error that names the
+// operator.
+using short_row_sorter_fn = ShortRowSorter (*)(const char* op, ScalarType dtype);
 OPLOOM_DECLARE_DISPATCH(short_row_sorter_fn, short_row_sorter_stub);
 
 }  // namespace at::inline oploom_v1::native
