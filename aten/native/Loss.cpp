@@ -37,7 +37,7 @@
 #include <generated/ops/zero.h>
 
 #include <algorithm>
-#include <atomic>
+#include <functional>
 
 namespace at::inline oploom_v1::meta {
 
@@ -225,9 +225,8 @@ NllSums sum_losses(const NllTargets& targets, const T* input, const T* weights) 
   constexpr int64_t kPart = 4096;
   const int64_t count = targets.count();
   c10::SmallVector<NllSums, 16> parts((count + kPart - 1) / kPart);
-  std::atomic<bool> all = true;
-  at::parallel_for(0, parts.size(), grain_for(kPart), [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) {
+  const auto sum_parts = [&](int64_t begin, int64_t end, bool all) {
+    for (int64_t part = begin; part < end && all; ++part) {
       double loss = 0, weight = 0;
       const auto add = [&](int64_t, int64_t target, int64_t offset) {
         const double scale = weights == nullptr ? 1.0 : static_cast<double>(weights[target]);
@@ -235,14 +234,14 @@ NllSums sum_losses(const NllTargets& targets, const T* input, const T* weights) 
         weight += scale;
       };
       const int64_t first = part * kPart;
-      if (!targets.for_each(first, std::min(first + kPart, count), add, [](int64_t) {})) {
-        all.store(false, std::memory_order_relaxed);
-        return;
-      }
+      all = targets.for_each(first, std::min(first + kPart, count), add, [](int64_t) {});
       parts[part] = {loss, weight};
     }
-  });
-  if (!all.load(std::memory_order_relaxed)) targets.check();
+    return all;
+  };
+  const bool all = at::parallel_reduce(0, static_cast<int64_t>(parts.size()), grain_for(kPart),
+                                       true, sum_parts, std::logical_and<>());
+  if (!all) targets.check();
   NllSums sums;
   for (const NllSums& part : parts) {
     sums.loss += part.loss;
@@ -252,18 +251,16 @@ NllSums sum_losses(const NllTargets& targets, const T* input, const T* weights) 
 }
 
 // Calls set(i, the class, the offset of its element) or is_ignored(i) for all targets, on several
-// threads. Of a fresh output, whatever has been written to it is dropped with it if one is wrong.
+// threads. Throws if one is wrong, when others have been set: a given output has its targets
+// checked before.
 template <typename Set, typename IsIgnored>
-void set_for_each(const NllTargets& targets, bool fresh, const Set& set,
-                  const IsIgnored& is_ignored) {
-  if (!fresh) targets.check();
-  std::atomic<bool> all = true;
-  at::parallel_for(0, targets.count(), grain_for(1), [&](int64_t begin, int64_t end) {
-    if (!targets.for_each(begin, end, set, is_ignored)) {
-      all.store(false, std::memory_order_relaxed);
-    }
-  });
-  if (!all.load(std::memory_order_relaxed)) targets.check();
+void set_for_each(const NllTargets& targets, const Set& set, const IsIgnored& is_ignored) {
+  const auto run = [&](int64_t begin, int64_t end, bool) {
+    return targets.for_each(begin, end, set, is_ignored);
+  };
+  if (!at::parallel_reduce(0, targets.count(), grain_for(1), true, run, std::logical_and<>())) {
+    targets.check();
+  }
 }
 
 void nll_forward(const char* op, const Tensor& self, const Tensor& target,
@@ -278,8 +275,9 @@ void nll_forward(const char* op, const Tensor& self, const Tensor& target,
     const auto* w = weights.defined() ? weights.const_data_ptr<scalar_t>() : nullptr;
     if (reduction == Reduction::None) {
       auto* out = output.mutable_data_ptr<scalar_t>();
+      if (!fresh) targets.check();
       set_for_each(
-          targets, fresh,
+          targets,
           [&](int64_t i, int64_t class_number, int64_t offset) {
             const Wide scale = w == nullptr ? Wide(1) : static_cast<Wide>(w[class_number]);
             out[i] = static_cast<scalar_t>(-scale * static_cast<Wide>(x[offset]));
@@ -314,7 +312,7 @@ void nll_backward(const char* op, const Tensor& grad_output, const Tensor& self,
                              ? static_cast<Wide>(*total_weight.const_data_ptr<scalar_t>())
                              : Wide(1);
     set_for_each(
-        targets, /*fresh=*/true,
+        targets,
         [&](int64_t i, int64_t class_number, int64_t offset) {
           const Wide scale = w == nullptr ? Wide(1) : static_cast<Wide>(w[class_number]);
           const Wide incoming = static_cast<Wide>(g[reduction == Reduction::None ? i : 0]);

@@ -57,7 +57,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace at::inline oploom_v1::native {
@@ -398,97 +397,70 @@ void check_triangle(const char* op, const Tensor& self) {
                self.dim());
 }
 
-// Elements that lie so far apart, of rows that do.
-template <typename T>
-struct Matrix {
-  T* data;
-  int64_t row_stride, step;
-  bool is_dense(int64_t columns) const { return step == 1 && row_stride == columns; }
-  T* row(int64_t i) const { return data + i * row_stride; }
+// The elements of a matrix; distances in bytes.
+struct Elements {
+  char* data;
+  int64_t row_stride, stride;
+  char* at(int64_t i, int64_t j) const { return data + i * row_stride + j * stride; }
 };
-
-template <typename T>
-void clear_row(T* to, int64_t step, int64_t n) {
-  if (step == 1) {
-    std::memset(to, 0, static_cast<size_t>(n) * sizeof(T));
-  } else {
-    for (int64_t j = 0; j < n; ++j) to[j * step] = T{};
-  }
-}
-
-template <typename T>
-void copy_row_of(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) {
-  if (from_step == 1 && to_step == 1) {
-    at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
-  } else {
-    for (int64_t j = 0; j < n; ++j) to[j * to_step] = from[j * from_step];
-  }
-}
 
 // Rows `begin` to `end` of the triangle of a matrix; the first clamp(i + edge, 0, columns) elements
 // of row i are the lower triangle's, the others the upper one's. What is not kept becomes 0.
-template <bool kUpper, typename T>
-void copy_triangle_rows(Matrix<const T> from, Matrix<T> to, int64_t begin, int64_t end,
-                        int64_t columns, int64_t edge) {
+void copy_triangle_rows(const Elements& from, const Elements& to, int64_t itemsize, int64_t begin,
+                        int64_t end, int64_t columns, int64_t edge, bool upper) {
+  const at::detail::CastLoop move = at::detail::get_move_loop(itemsize);
   const bool in_place = from.data == to.data;
-  const auto whole = [&](int64_t first, int64_t last, bool kept) {
-    if (first >= last || (kept && in_place)) return;
-    const bool together = to.is_dense(columns) && (!kept || from.is_dense(columns));
-    const int64_t n = together ? (last - first) * columns : columns;
-    for (int64_t i = first; i < (together ? first + 1 : last); ++i) {
-      if (kept) {
-        copy_row_of(from.row(i), from.step, to.row(i), to.step, n);
-      } else {
-        clear_row(to.row(i), to.step, n);
-      }
+  const auto set = [&](int64_t i, int64_t j, int64_t n, bool kept) {
+    alignas(16) static constexpr char kZero[16] = {};
+    if (!kept) {
+      move(to.at(i, j), to.stride, kZero, 0, n);
+    } else if (!in_place) {
+      move(to.at(i, j), to.stride, from.at(i, j), from.stride, n);
     }
   };
+  // At once where rows lie side by side.
+  const bool dense = to.stride == itemsize && to.row_stride == columns * itemsize &&
+                     from.stride == to.stride && from.row_stride == to.row_stride;
+  const auto set_rows = [&](int64_t first, int64_t last, bool kept) {
+    if (dense) return set(first, 0, (last - first) * columns, kept);
+    for (int64_t i = first; i < last; ++i) set(i, 0, columns, kept);
+  };
   const int64_t cut = std::clamp(-edge, begin, end), uncut = std::clamp(columns - edge, cut, end);
-  whole(begin, cut, kUpper);
+  set_rows(begin, cut, upper);
   for (int64_t i = cut; i < uncut; ++i) {
-    const int64_t lower = i + edge;
-    if (kUpper) {
-      clear_row(to.row(i), to.step, lower);
-    } else {
-      clear_row(to.row(i) + lower * to.step, to.step, columns - lower);
-    }
-    if (in_place) continue;
-    const int64_t first = kUpper ? lower : 0, n = kUpper ? columns - lower : lower;
-    copy_row_of(from.row(i) + first * from.step, from.step, to.row(i) + first * to.step, to.step,
-                n);
+    set(i, 0, i + edge, !upper);
+    set(i, i + edge, columns - (i + edge), upper);
   }
-  whole(uncut, end, !kUpper);
+  set_rows(uncut, end, !upper);
 }
 
-template <bool kUpper>
-void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out) {
+void copy_triangle(const Tensor& self, int64_t diagonal, const Tensor& out, bool upper) {
   if (out.numel() == 0) return;
   assert_no_internal_overlap(out);
   assert_no_partial_overlap(out, self);
-  const int64_t ndim = self.dim();
+  const int64_t ndim = self.dim(), itemsize = self.itemsize();
   const int64_t rows = self.size(ndim - 2);
   const int64_t columns = self.size(ndim - 1);
   // The diagonal may be any 64-bit number.
-  const int64_t edge = std::clamp(diagonal, -rows - 1, columns) + (kUpper ? 0 : 1);
-  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
-    const auto* from = static_cast<const T*>(self.const_data_ptr());
-    auto* to = static_cast<T*>(out.mutable_data_ptr());
-    at::parallel_for(0, out.numel() / columns, grain_for(columns), [&](int64_t begin, int64_t end) {
-      while (begin < end) {
-        const int64_t first = begin % rows, last = std::min(rows, first + end - begin);
-        Matrix<const T> source = {from, self.strides()[ndim - 2], self.strides()[ndim - 1]};
-        Matrix<T> result = {to, out.strides()[ndim - 2], out.strides()[ndim - 1]};
-        int64_t rest = begin / rows;
-        for (int64_t d = ndim - 3; d >= 0; --d) {
-          const int64_t position = rest % self.sizes()[d];
-          rest /= self.sizes()[d];
-          source.data += position * self.strides()[d];
-          result.data += position * out.strides()[d];
-        }
-        copy_triangle_rows<kUpper>(source, result, first, last, columns, edge);
-        begin += last - first;
-      }
-    });
+  const int64_t edge = std::clamp(diagonal, -rows - 1, columns) + (upper ? 0 : 1);
+  const auto elements_of = [&](const Tensor& t, const void* data, int64_t matrix) {
+    int64_t place = 0;
+    for (int64_t d = ndim - 3; d >= 0; --d) {
+      place += matrix % t.sizes()[d] * t.strides()[d];
+      matrix /= t.sizes()[d];
+    }
+    return Elements{static_cast<char*>(const_cast<void*>(data)) + place * itemsize,
+                    t.strides()[ndim - 2] * itemsize, t.strides()[ndim - 1] * itemsize};
+  };
+  const void* from = self.const_data_ptr();
+  void* to = out.mutable_data_ptr();
+  at::parallel_for(0, out.numel() / columns, grain_for(columns), [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      const int64_t first = begin % rows, last = std::min(rows, first + end - begin);
+      copy_triangle_rows(elements_of(self, from, begin / rows), elements_of(out, to, begin / rows),
+                         itemsize, first, last, columns, edge, upper);
+      begin += last - first;
+    }
   });
 }
 
@@ -513,10 +485,10 @@ OPLOOM_META_FUNC(triu)(const Tensor& self, int64_t diagonal) {
 namespace at::inline oploom_v1::native {
 
 OPLOOM_IMPL_FUNC(tril_cpu)(const Tensor& self, int64_t diagonal, const Tensor& out) {
-  copy_triangle</*kUpper=*/false>(self, diagonal, out);
+  copy_triangle(self, diagonal, out, /*upper=*/false);
 }
 OPLOOM_IMPL_FUNC(triu_cpu)(const Tensor& self, int64_t diagonal, const Tensor& out) {
-  copy_triangle</*kUpper=*/true>(self, diagonal, out);
+  copy_triangle(self, diagonal, out, /*upper=*/true);
 }
 
 // ---- Random numbers ----

@@ -1,6 +1,7 @@
 // sort, argsort, topk.
 #include "Testing.h"
 
+#include <aten/api/from_blob.h>
 #include <aten/autograd/GradCheck.h>
 #include <generated/ops/add.h>
 #include <generated/ops/allclose.h>
@@ -26,6 +27,7 @@
 #include <generated/ops/stack.h>
 #include <generated/ops/sub.h>
 #include <generated/ops/tanh.h>
+#include <generated/ops/to.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/transpose.h>
 
@@ -72,6 +74,76 @@ TEST(Sort, EveryDtypeAndLength) {
         Doubles expected;
         for (int64_t i : order) expected.push_back(x[i]);
         ASSERT_EQ(doubles(values), expected) << dtype << " " << n;
+      }
+    }
+  }
+}
+
+// Numbers many of which are equal, some of them zeros of both signs, infinities, NaNs, or the least
+// and greatest integers.
+Doubles numbers(int64_t n, at::ScalarType dtype) {
+  const bool floating = c10::isFloatingType(dtype);
+  const Tensor drawn = at::randint(0, 40, {n}, at::kDouble);
+  Doubles result(static_cast<size_t>(n));
+  for (size_t i = 0; i < result.size(); ++i) {
+    const double x = drawn.const_data_ptr<double>()[i];
+    if (floating) {
+      const double special[] = {kNaN, -kNaN, kInf, -kInf, 0.0, -0.0};
+      result[i] = x < 6 ? special[static_cast<int>(x)] : (x - 23) / 4;
+    } else if (dtype == at::kBool) {
+      result[i] = x < 20;
+    } else {
+      const bool is_signed = c10::isSignedType(dtype);
+      const double bits = 8.0 * static_cast<double>(c10::elementSize(dtype)) - (is_signed ? 1 : 0);
+      // The greatest integer of 64 bits is no double.
+      const double most = bits == 63 ? std::exp2(62) : std::exp2(bits) - 1;
+      result[i] = x == 0   ? most
+                  : x == 1 ? (is_signed ? -std::exp2(bits) : 0)
+                           : x - (is_signed ? 20 : 0);
+    }
+  }
+  return result;
+}
+
+// The first k elements of each of two rows x, along any dimension.
+void expect_sorted(const Doubles& x, const Tensor& values, const Tensor& indices, int64_t dim,
+                   int64_t k, const Ints& order) {
+  for (int64_t row = 0; row < 2; ++row) {
+    const Tensor wide = values.select(1 - dim, row).to(at::kDouble).contiguous();
+    const Tensor places = indices.select(1 - dim, row).contiguous();
+    for (int64_t i = 0; i < k; ++i) {
+      ASSERT_EQ(places.const_data_ptr<int64_t>()[i], order[i]) << i;
+      const double value = wide.const_data_ptr<double>()[i], wanted = x[order[i]];
+      ASSERT_TRUE(value == wanted || (std::isnan(value) && std::isnan(wanted))) << i;
+      ASSERT_TRUE(value != 0 || std::signbit(value) == std::signbit(wanted)) << i;
+    }
+  }
+}
+
+// Up to lengths that are no longer short for any instruction set.
+TEST(ShortRows, EveryLengthAndDtype) {
+  at::manual_seed(2);
+  for (const at::ScalarType dtype : all_dtypes()) {
+    if (c10::isComplexType(dtype)) continue;
+    for (int64_t n = 1; n <= 260; n += n < 70 ? 1 : 9) {
+      Doubles x = numbers(n, dtype);
+      const Tensor row = Tensor(at::from_blob(x.data(), {n}, at::kDouble)).to(dtype);
+      for (const int64_t dim : {0, 1}) {
+        const Tensor rows = at::stack({row, row}, 1 - dim);
+        for (const bool descending : {false, true}) {
+          SCOPED_TRACE(testing::Message() << dtype << " " << n << " " << dim << descending);
+          const Ints order = naive_order(x, descending);
+          const auto [values, indices] = at::sort(rows, dim, descending);
+          expect_sorted(x, values, indices, dim, n, order);
+          const auto [best, places] = at::topk(rows, (n + 1) / 2, dim, descending);
+          expect_sorted(x, best, places, dim, (n + 1) / 2, order);
+          if (HasFatalFailure()) return;
+          // In place.
+          Tensor same = rows.clone(), own = at::empty({0}, at::kLong);
+          at::sort_out(same, own, same, dim, descending);
+          expect_sorted(x, same, own, dim, n, order);
+          if (HasFatalFailure()) return;
+        }
       }
     }
   }
