@@ -114,3 +114,20 @@ function(oploom_test name)
   target_link_libraries(${name} PRIVATE oploom GTest::gmock GTest::gtest_main ${ARG_LIBRARIES})
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# oploom_test_each_isa(<name> [FILTER <tests>]): runs a program's tests, or those that a pattern of
+# GoogleTest names, once more with each instruction set that the build has and that can be forced on a
+# machine with better ones.
+function(oploom_test_each_isa name)
+  cmake_parse_arguments(ARG "" "FILTER" "" ${ARGN})
+  if(NOT ARG_FILTER)
+    set(ARG_FILTER "*")
+  endif()
+  foreach(isa IN ITEMS DEFAULT AVX2)
+    if(isa IN_LIST OPLOOM_CPU_CAPABILITIES)
+      string(TOLOWER ${isa} suffix)
+      gtest_discover_tests(${name} TEST_PREFIX ${name}.${suffix}. TEST_FILTER ${ARG_FILTER}
+        DISCOVERY_TIMEOUT 60 PROPERTIES ENVIRONMENT OPLOOM_CPU_CAPABILITY=${suffix})
+    endif()
+  endforeach()
+endfunction()
