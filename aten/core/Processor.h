@@ -20,7 +20,8 @@ OPLOOM_API bool fetches_near();
 // aten/cpu/FarRows.h) and for copies (RowCopy in aten/iterator/Cast.h): on the Cascade Lake
 // `layer_norm` takes 0.82 of the time, a copy 0.9. Of what is transposed such a processor gets
 // fewer rows at a time, and the columns that come next are not fetched early: its second-level
-// cache keeps few of either where they lie a multiple of 16 KB apart. A Zen 5 wants both otherwise.
+// cache keeps few of either where they lie a multiple of 16 KB apart. It also rather writes columns
+// than reads them, and by squares. A Zen 5 wants all that otherwise.
 OPLOOM_API bool fetches_rows_near();
 // Whether loops should ask for what they write to a cache that cores share, too, together with what
 // they read next: on the Cascade Lake they wait for it line by line, longer with loads of 64 bytes

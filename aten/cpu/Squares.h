@@ -30,12 +30,8 @@ constexpr int kRegisterBytes = vec::kVecBytes;
 #else
 constexpr int kRegisterBytes = 16;
 #endif
+using at::detail::at_lines;
 using at::detail::kLineBytes;
-
-// Whether rows begin where cache lines do.
-inline bool at_lines(const void* first, int64_t stride) {
-  return (reinterpret_cast<uintptr_t>(first) | static_cast<uintptr_t>(stride)) % kLineBytes == 0;
-}
 
 // A line, past the cache.
 OPLOOM_ALWAYS_INLINE void stream_line(char* to, const char* from) {

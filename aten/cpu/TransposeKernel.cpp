@@ -57,17 +57,17 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
 }
 
 // Asks for rows that come next, a few lines with each of `steps` steps: a row of each operand by
-// turns.
+// turns. Not inlined: there is one for elements of every size.
 class RowFetcher {
  public:
-  RowFetcher(const RowsAhead& ahead, int64_t steps) : ahead_(ahead) {
+  OPLOOM_NOINLINE RowFetcher(const RowsAhead& ahead, int64_t steps) : ahead_(ahead) {
     int64_t lines = 0;
     for (int64_t k = 0; k < ahead.count; ++k) {
       lines += (ahead.operands[k].bytes + kLineBytes - 1) / kLineBytes;
     }
     share_ = (lines * ahead.rows + steps - 1) / steps;
   }
-  void fetch_share() {
+  OPLOOM_NOINLINE void fetch_share() {
     for (int64_t i = 0; i < share_ && row_ < ahead_.rows; ++i) {
       const RowsAhead::Operand& operand = ahead_.operands[k_];
       fetch(operand.first + row_ * operand.stride + offset_, 0, 1);
@@ -127,12 +127,14 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
   // At most the distance of the rows of a buffer.
   constexpr int64_t kPitchBytes = 2048;
   const bool in_buffer = std::abs(from_stride) <= kPitchBytes;
-  if (stream && in_buffer && at::detail::fetches_near()) {
+  // Lines that are written past the cache from a square have to be written at once.
+  const bool whole_lines = at_lines(to, to_stride);
+  if (stream && in_buffer && at::detail::fetches_near() &&
+      !(whole_lines && at::detail::fetches_rows_near())) {
     stream_columns<T>(to, to_stride, from, from_stride, rows, columns, ahead);
     return at::detail::stream_fence();
   }
-  // Lines that are written past the cache have to be written at once.
-  stream = stream && at_lines(to, to_stride);
+  stream = stream && whole_lines;
   // Two copies of it would bring nothing.
   const auto move = [&](int64_t r, int64_t c) __attribute__((noinline)) {
     char* target = to + r * to_stride + c * kSize;
@@ -185,10 +187,14 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
     }
   } else {
     constexpr int64_t kRows = 64, kStrip = 256;
+    RowFetcher fetcher(ahead, (rows + kLine - 1) / kLine * ((columns + kLine - 1) / kLine));
     for (int64_t run = 0; run < rows; run += kRows) {
       for (int64_t strip = 0; strip < columns; strip += kStrip) {
         for (int64_t r = run; r < std::min(run + kRows, rows); r += kLine) {
-          for (int64_t c = strip; c < std::min(strip + kStrip, columns); c += kLine) move(r, c);
+          for (int64_t c = strip; c < std::min(strip + kStrip, columns); c += kLine) {
+            fetcher.fetch_share();
+            move(r, c);
+          }
         }
       }
     }

@@ -19,6 +19,11 @@ using CastLoop = void (*)(char* dst, int64_t dst_stride, const char* src, int64_
 
 inline constexpr int64_t kLineBytes = 64;  // of the caches
 
+// Whether rows begin where cache lines do.
+inline bool at_lines(const void* first, int64_t stride) {
+  return (reinterpret_cast<uintptr_t>(first) | static_cast<uintptr_t>(stride)) % kLineBytes == 0;
+}
+
 // Rows of several operands, which will be read side by side: `rows` of each, `stride` bytes apart.
 struct RowsAhead {
   struct Operand {

@@ -236,7 +236,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   if (tiled) {
     // A Cascade Lake keeps fewer rows that lie a multiple of 16 KB apart.
     constexpr int64_t kTileBytes = 1024;
-    const int64_t written_bytes = fetches_rows_near() ? 128 : 256;
+    const int64_t written_bytes = fetches_rows_near() && at_lines(data[0], strides[0]) ? 128 : 256;
     pitch = kTileBytes + kLineBytes;
     block = std::min({size1, written_bytes / sizes[0], bytes / pitch});
   }
@@ -374,6 +374,22 @@ bool is_rather_transposed(const int64_t* strides, const int64_t* sizes, int oper
   return along_second > along_first;
 }
 
+// Whether an output past the cache is to be taken as the transposed operand where it is the only
+// one dense along the first dimension. On a Cascade Lake such calls take 0.6 to 0.8 of the time
+// with rows that begin at lines, up to 1.8 times as long with others.
+bool is_output_transposed(char* const* data, const int64_t* strides, const int64_t* sizes,
+                          int operands, int64_t size1) {
+  if (!fetches_rows_near() || strides[0] != sizes[0] || !at_lines(data[0], strides[operands]))
+    return false;
+  bool transposed = false;
+  for (int k = 1; k < operands; ++k) {
+    if (strides[k] == sizes[k]) return false;
+    transposed = transposed || (strides[k] != 0 && strides[operands + k] == sizes[k] &&
+                                are_long_rows(size1, sizes[k]));
+  }
+  return transposed;
+}
+
 // A loop, and what it says of itself.
 struct DenseRows {
   DenseRowLoop loop;
@@ -402,7 +418,9 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
                           const DenseRows& kind) {
   const DenseRowLoop dense = kind.loop;
   int64_t turned[2 * kMaxOperands];
-  if (std::min(size0, size1) >= kFewRows && is_rather_transposed(strides, sizes, operands)) {
+  if (std::min(size0, size1) >= kFewRows &&
+      (is_rather_transposed(strides, sizes, operands) ||
+       (stream && outputs == 1 && is_output_transposed(data, strides, sizes, operands, size1)))) {
     std::rotate_copy(strides, strides + operands, strides + 2 * operands, turned);
     strides = turned;
     std::swap(size0, size1);

@@ -52,8 +52,11 @@ TEST(Transpose, EverySizeAndStride) {
     // Rows of 2300 bytes or more are far apart.
     for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 65, 130, 515, 2300}) {
       for (const int64_t columns : {1, 3, 8, 15, 16, 31, 64, 67, 257, 300}) {
-        for (const auto& [stream, near] : {std::pair(false, false), {true, false}, {true, true}}) {
-          const at::detail::NearFetchesGuard guard(near, near, near);
+        for (const auto& [stream, near, rows_near] : {std::tuple(false, false, false),
+                                                      {true, false, false},
+                                                      {true, true, false},
+                                                      {true, true, true}}) {
+          const at::detail::NearFetchesGuard guard(near, rows_near, rows_near);
           for (const bool gaps : {false, true}) {
             // Streams take whole lines.
             const int64_t to_stride =
@@ -77,7 +80,7 @@ TEST(Transpose, EverySizeAndStride) {
             transpose(place, to_stride, from.data(), from_stride, rows, columns, stream, ahead);
             ASSERT_EQ(to, wanted) << rows << " x " << columns << " elements of " << size
                                   << " bytes, stream " << stream << ", gaps " << gaps << ", near "
-                                  << near;
+                                  << near << rows_near;
             // From the last row on upwards.
             transpose(place, to_stride, from.data() + (columns - 1) * from_stride, -from_stride,
                       rows, columns, stream);
@@ -394,44 +397,52 @@ TEST(Transpose, CopiesTensors) {
   }
 }
 
-// Results that are written past the cache, on one thread and on all.
-TEST(Transpose, LargeTensors) {
-  for (const auto& [rows, columns, near] : {std::tuple(3008, 3008, false),
-                                            {2999, 3001, false},
-                                            {3008, 3008, true},
-                                            {2999, 3001, true}}) {
-    const at::detail::NearFetchesGuard guard(near, near, near);
-    const Tensor a = at::arange(rows * columns, kInt).view({rows, columns});
-    ASSERT_GE(static_cast<int64_t>(a.nbytes()), at::detail::kStreamedBytes);
-    Tensor transposed = at::empty({columns, rows}, kInt), sum = at::empty_like(transposed);
-    transposed.copy_(a.t());
-    at::add_out(sum, a.t(), transposed);
-    const Tensor wide = at::arange(2 * rows * columns, kInt).view({rows, 2 * columns});
-    Tensor both = at::empty_like(transposed), copy = at::empty_like(a);
-    at::add_out(copy, a, wide.slice(1, 0, 2 * columns, 2));
-    const int32_t* s = copy.const_data_ptr<int32_t>();
-    for (int64_t k = 0; k < rows * columns; ++k) ASSERT_EQ(s[k], 3 * k);
-    at::add_out(both, a.t(), a.t());
-    copy.copy_(a);
-    const int32_t* p = transposed.const_data_ptr<int32_t>();
-    const int32_t* q = sum.const_data_ptr<int32_t>();
-    const int32_t* r = both.const_data_ptr<int32_t>();
-    for (int64_t i = 0, k = 0; i < columns; ++i) {
-      for (int64_t j = 0; j < rows; ++j, ++k) {
-        const auto value = static_cast<int32_t>(j * columns + i);
-        ASSERT_EQ(p[k], value);
-        ASSERT_EQ(q[k], 2 * value);
-        ASSERT_EQ(r[k], 2 * value);
-      }
+// Results that are written past the cache.
+void check_large_tensors(int64_t rows, int64_t columns) {
+  const Tensor a = at::arange(rows * columns, kInt).view({rows, columns});
+  ASSERT_GE(static_cast<int64_t>(a.nbytes()), at::detail::kStreamedBytes);
+  Tensor transposed = at::empty({columns, rows}, kInt), sum = at::empty_like(transposed);
+  transposed.copy_(a.t());
+  at::add_out(sum, a.t(), transposed);
+  const Tensor wide = at::arange(2 * rows * columns, kInt).view({rows, 2 * columns});
+  Tensor both = at::empty_like(transposed), copy = at::empty_like(a);
+  at::add_out(copy, a, wide.slice(1, 0, 2 * columns, 2));
+  const int32_t* s = copy.const_data_ptr<int32_t>();
+  for (int64_t k = 0; k < rows * columns; ++k) ASSERT_EQ(s[k], 3 * k);
+  at::add_out(both, a.t(), a.t());
+  // Here the output alone lies by rows.
+  Tensor more = at::empty_like(transposed);
+  at::add_out(more, a.t(), 5);
+  copy.copy_(a);
+  const int32_t* p = transposed.const_data_ptr<int32_t>();
+  const int32_t* q = sum.const_data_ptr<int32_t>();
+  const int32_t* r = both.const_data_ptr<int32_t>();
+  const int32_t* m = more.const_data_ptr<int32_t>();
+  for (int64_t i = 0, k = 0; i < columns; ++i) {
+    for (int64_t j = 0; j < rows; ++j, ++k) {
+      const auto value = static_cast<int32_t>(j * columns + i);
+      ASSERT_EQ(p[k], value);
+      ASSERT_EQ(q[k], 2 * value);
+      ASSERT_EQ(r[k], 2 * value);
+      ASSERT_EQ(m[k], value + 5);
     }
-    EXPECT_TRUE(at::equal(copy, a));
-    copy.add_(a);  // in place
-    EXPECT_TRUE(at::equal(copy, at::add(a, a)));
-    const Tensor part = copy.slice(1, 1, columns - 1);
-    const Tensor edge = copy.slice(1, columns - 1, columns).contiguous();
-    part.fill_(7);
-    EXPECT_TRUE(at::equal(part, at::full_like(part, 7)));
-    EXPECT_TRUE(at::equal(copy.slice(1, columns - 1, columns), edge));
+  }
+  EXPECT_TRUE(at::equal(copy, a));
+  copy.add_(a);  // in place
+  EXPECT_TRUE(at::equal(copy, at::add(a, a)));
+  const Tensor part = copy.slice(1, 1, columns - 1);
+  const Tensor edge = copy.slice(1, columns - 1, columns).contiguous();
+  part.fill_(7);
+  EXPECT_TRUE(at::equal(part, at::full_like(part, 7)));
+  EXPECT_TRUE(at::equal(copy.slice(1, columns - 1, columns), edge));
+}
+
+// As one processor or another wants rows asked for; rows that begin at lines, and others.
+TEST(Transpose, LargeTensors) {
+  for (const auto& [near, rows_near] : {std::pair(false, false), {true, false}, {true, true}}) {
+    const at::detail::NearFetchesGuard guard(near, rows_near, rows_near);
+    check_large_tensors(3008, 3008);
+    check_large_tensors(2999, 3001);
   }
 }
 
