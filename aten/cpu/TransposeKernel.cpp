@@ -65,7 +65,7 @@ class RowFetcher {
     for (int64_t k = 0; k < ahead.count; ++k) {
       lines += (ahead.operands[k].bytes + kLineBytes - 1) / kLineBytes;
     }
-    share_ = (lines * ahead.rows + steps - 1) / steps;
+    if (lines > 0) share_ = (lines * ahead.rows + steps - 1) / steps;  // a division takes long
   }
   OPLOOM_NOINLINE void fetch_share() {
     for (int64_t i = 0; i < share_ && row_ < ahead_.rows; ++i) {
