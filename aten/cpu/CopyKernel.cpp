@@ -133,6 +133,40 @@ void reverse_row(T* to, const T* from, int64_t n) {
   for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
 }
 
+// to[2 * i] = from[i], or the same element again and again, half a vector at a time; what lies
+// between is not written. Returns how many elements it has written.
+template <typename T>
+int64_t write_every_second(T* to, const T* from, bool same, int64_t n) {
+  int64_t i = 0;
+#if defined(CPU_CAPABILITY_AVX512)
+  constexpr int64_t kStep = 32 / sizeof(T);
+  // The store waits for lines that are not in the cache, which a loop over elements sees coming.
+  constexpr int64_t kAhead = 1024 / sizeof(T);
+  if constexpr (sizeof(T) <= 8) {
+    T elements[kStep];
+    if (same) fill_row(elements, kStep, *from);
+    for (; i + kStep <= n; i += kStep) {
+      const __m256i part =
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(same ? elements : from + i));
+      T* place = to + 2 * i;
+      __builtin_prefetch(place + kAhead);
+      if constexpr (sizeof(T) == 1) {
+        _mm512_mask_storeu_epi8(place, 0x5555555555555555, _mm512_cvtepu8_epi16(part));
+      } else if constexpr (sizeof(T) == 2) {
+        _mm512_mask_storeu_epi16(place, 0x55555555, _mm512_cvtepu16_epi32(part));
+      } else if constexpr (sizeof(T) == 4) {
+        _mm512_mask_storeu_epi32(place, 0x5555, _mm512_cvtepu32_epi64(part));
+      } else {
+        const __m512i apart = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 0, 1, 0, 2, 0, 3, 0),
+                                                       _mm512_castsi256_si512(part));
+        _mm512_mask_storeu_epi64(place, 0x55, apart);
+      }
+    }
+  }
+#endif
+  return i;
+}
+
 void copy_row_kernel(char* to, const char* from, int64_t bytes) {
   typedef char Part __attribute__((vector_size(32)));
   constexpr int64_t kPart = sizeof(Part);
@@ -191,9 +225,14 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
       return;
     }
   }
+  int64_t i = 0;
+  if ((src_stride == sizeof(T) || src_stride == 0) && dst_stride == 2 * int64_t{sizeof(T)}) {
+    i = write_every_second(reinterpret_cast<T*>(dst), reinterpret_cast<const T*>(src),
+                           src_stride == 0, n);
+  }
   // One element in each turn takes up to twice as long where the jump back lies badly in memory.
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < n; ++i) {
+  for (; i < n; ++i) {
     *reinterpret_cast<T*>(dst + i * dst_stride) = *reinterpret_cast<const T*>(src + i * src_stride);
   }
 }

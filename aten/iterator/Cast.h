@@ -79,7 +79,7 @@ inline constexpr int64_t kStreamedBytes = INT64_MAX;
 // Defined beside the stubs, which know the instruction set.
 CastLoop get_cast_loop(ScalarType to, ScalarType from);
 // The one that moves elements of that size as they are.
-CastLoop get_move_loop(int64_t element_size);
+OPLOOM_API CastLoop get_move_loop(int64_t element_size);
 OPLOOM_API TransposeLoop get_transpose_loop(int64_t element_size);
 OPLOOM_API BytesLoop get_stream_loop();
 RepeatLoop get_repeat_loop();

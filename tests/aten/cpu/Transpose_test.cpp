@@ -127,6 +127,32 @@ TEST(Transpose, CopiesAnyRow) {
   });
 }
 
+// Elements apart; nothing between them is written.
+TEST(Transpose, MovesElementsOfAnyStride) {
+  for (const int64_t size : {1, 2, 4, 8, 16}) {
+    const at::detail::CastLoop move = at::detail::get_move_loop(size);
+    for (const int64_t to_step : {1, 2, 3, -1, -2}) {
+      for (const int64_t from_step : {0, 1, 2, 3, -1, -2}) {
+        for (int64_t n = 0; n <= 150; ++n) {
+          const Bytes from = pattern(6 * n * size + size);
+          Bytes to = pattern(6 * n * size + size, 5);
+          Bytes wanted = to;
+          const int64_t middle = 3 * n * size;
+          for (int64_t i = 0; i < n; ++i) {
+            std::memcpy(&wanted[static_cast<size_t>(middle + i * to_step * size)],
+                        &from[static_cast<size_t>(middle + i * from_step * size)],
+                        static_cast<size_t>(size));
+          }
+          move(&to[static_cast<size_t>(middle)], to_step * size, &from[static_cast<size_t>(middle)],
+               from_step * size, n);
+          ASSERT_EQ(to, wanted) << n << " elements of " << size << " bytes, each " << from_step
+                                << "th to each " << to_step << "th";
+        }
+      }
+    }
+  }
+}
+
 // ---- Dense rows of operands of every kind ----
 
 enum Kind {
