@@ -35,8 +35,9 @@ OPLOOM_ALWAYS_INLINE T asked_here(T value) {
 // stops doing at the end of a page by itself: none from the caches, from which on a Zen 4 no
 // reduction is faster for it. Of 64 MB, most take 1.1 to 1.4 times as long there with nothing
 // fetched, and up to 1.7 times with lines 4 KB ahead or more. By near fetches, 8 KB ahead, they
-// take 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h).
-enum class Ahead : int64_t { None = 0, Far = 1536, Near = 8192 };
+// take 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h). `Beside`
+// is a near fetch, too, for few rows that are gone through side by side.
+enum class Ahead : int64_t { None = 0, Beside = 1024, Far = 1536, Near = 8192 };
 
 // The processors that want them have these instructions.
 #if defined(CPU_CAPABILITY_AVX512)

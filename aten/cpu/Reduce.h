@@ -84,13 +84,17 @@ inline Ahead ahead_in(const TensorBase& tensor) {
   const Ahead ahead = fetched_ahead();
   return ahead == Ahead::Near || is_far(tensor) ? ahead : Ahead::None;
 }
-// How to ask for what comes next where rows of it are gone through side by side: four of them, or
-// many, for which the first-level cache may have no room. It is worth it from the third-level
-// cache, too (measured).
+// How to ask for what comes next where `depth` rows of it are gone through side by side: four at a
+// time, or many, for which the first-level cache may have no room. It is worth it from the
+// third-level cache, too (measured). Where there are few rows, what comes next is beside them: sums
+// and extremes take 0.65 to 0.9 of the time for that on a Cascade Lake (not measured on others).
 enum class Together { Few, Many };
-inline Ahead ahead_in_rows(const TensorBase& tensor, Together rows = Together::Few) {
+inline Ahead ahead_in_rows(const TensorBase& tensor, int64_t depth, Together rows = Together::Few) {
   if (!has_bytes(tensor, 2 << 20)) return Ahead::None;
-  if (rows == Together::Few && fetched_ahead() == Ahead::Near) return Ahead::Near;
+  if (rows == Together::Few && fetched_ahead() == Ahead::Near) {
+    const bool few = depth <= kRowsInTurn && at::detail::fetches_rows_near();
+    return few ? Ahead::Beside : Ahead::Near;
+  }
   return has_bytes(tensor, 8 << 20) ? Ahead::Far : Ahead::None;
 }
 
@@ -725,12 +729,12 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
 
 inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   r.ahead = ahead_in(self);
-  r.rows_ahead = ahead_in_rows(self, r.together);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
   const ReducePlan plan(result, self, mask,
                         ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())),
                         r.shortest);
+  r.rows_ahead = ahead_in_rows(self, plan.depth, r.together);
   if (plan.outputs == 0) return;
   if (plan.count == 0) {
     alignas(16) char value[16];

@@ -366,8 +366,9 @@ requires(V::kInRegister&& std::is_floating_point_v<typename V::value_type>&& cou
   }
 };
 
-// Rows that are gone through side by side, the next of which are fetched unless `ahead` is None.
-// The pointers are kept in registers: what is stored on the way might be them otherwise.
+// Rows that are gone through side by side, the next of which are fetched unless `ahead` is None, or
+// what comes next in them where that is Beside. The pointers are kept in registers: what is stored
+// on the way might be them otherwise.
 template <typename T, int count>
 class RowGroup {
  public:
@@ -381,8 +382,8 @@ class RowGroup {
     const uintptr_t offset = static_cast<uintptr_t>(j) * sizeof(T);
     const Ahead ahead = asked_here(ahead_);
     if (ahead == Ahead::None || offset % 64 != 0) return;
-    if (kNearFetches && ahead == Ahead::Near) {
-      fetch_lines<3>(offset, Ahead::Near);
+    if (kNearFetches && ahead != Ahead::Far) {
+      fetch_lines<3>(offset, ahead);
     } else {
       fetch_lines<2>(offset, Ahead::Far);
     }
@@ -391,10 +392,12 @@ class RowGroup {
  private:
   template <int locality>
   OPLOOM_ALWAYS_INLINE void fetch_lines(uintptr_t offset, Ahead ahead) const {
-    // As far as from the first row to the last, and once more, come the next ones. Of short ones
-    // those after them.
-    const uintptr_t distance =
-        std::max(2 * (address(count / 2) - address(0)), static_cast<uintptr_t>(ahead));
+    auto distance = static_cast<uintptr_t>(ahead);
+    if (ahead != Ahead::Beside) {
+      // As far as from the first row to the last, and once more, come the next ones. Of short ones
+      // those after them.
+      distance = std::max(2 * (address(count / 2) - address(0)), distance);
+    }
 #pragma GCC unroll 16
     for (int r = 0; r < count; ++r) {
       fetch<locality>(reinterpret_cast<const T*>(address(r) + (offset + distance)), 0, 1);

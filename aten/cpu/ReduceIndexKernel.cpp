@@ -313,7 +313,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                "got ",
                length);
   const bool in_place = conversion.direct && inner.in == sizeof(T);
-  const Ahead rows_ahead = in_place ? ahead_in_rows(self) : Ahead::None;
+  const Ahead rows_ahead = in_place ? ahead_in_rows(self, length) : Ahead::None;
   constexpr int64_t kWidth = 512, kPadded = kWidth + Lanes<T>::kSize;
   constexpr int64_t kTogether = 4;
   const int64_t outer = shape.outputs / inner.size,
