@@ -136,13 +136,14 @@ void reverse_row(T* to, const T* from, int64_t n) {
 // to[2 * i] = from[i], or the same element again and again, half a vector at a time; what lies
 // between is not written. Returns how many elements it has written.
 template <typename T>
-int64_t write_every_second(T* to, const T* from, bool same, int64_t n) {
+OPLOOM_NOINLINE int64_t write_every_second(T* to, const T* from, bool same, int64_t n) {
   int64_t i = 0;
 #if defined(CPU_CAPABILITY_AVX512)
   constexpr int64_t kStep = 32 / sizeof(T);
   // The store waits for lines that are not in the cache, which a loop over elements sees coming.
   constexpr int64_t kAhead = 1024 / sizeof(T);
   if constexpr (sizeof(T) <= 8) {
+    if (n < 4 * kStep) return 0;  // not worth it
     T elements[kStep];
     if (same) fill_row(elements, kStep, *from);
     for (; i + kStep <= n; i += kStep) {

@@ -5,6 +5,7 @@
 #include <c10/util/Macros.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace at::inline oploom_v1::detail {
@@ -84,6 +85,15 @@ void copy_row(void* to, const void* from, size_t bytes) {
 
 void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride, size_t bytes,
                int64_t rows) {
+  // Rows that might be elements are moved as such, many together where one is another's neighbour.
+  if (bytes <= 8 && std::has_single_bit(bytes)) {
+    const uintptr_t places = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) |
+                             static_cast<uintptr_t>(to_stride) |
+                             static_cast<uintptr_t>(from_stride);
+    if (places % bytes == 0) {
+      return get_move_loop(static_cast<int64_t>(bytes))(to, to_stride, from, from_stride, rows);
+    }
+  }
   with_rows_copy(bytes, [&](const auto& copy) {
     for (int64_t r = 0; r < rows; ++r, to += to_stride, from += from_stride) copy(to, from);
   });
