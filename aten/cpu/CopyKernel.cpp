@@ -226,14 +226,16 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
       return;
     }
   }
-  int64_t i = 0;
   if ((src_stride == sizeof(T) || src_stride == 0) && dst_stride == 2 * int64_t{sizeof(T)}) {
-    i = write_every_second(reinterpret_cast<T*>(dst), reinterpret_cast<const T*>(src),
-                           src_stride == 0, n);
+    const int64_t done = write_every_second(reinterpret_cast<T*>(dst),
+                                            reinterpret_cast<const T*>(src), src_stride == 0, n);
+    dst += done * dst_stride;
+    src += done * src_stride;
+    n -= done;
   }
   // One element in each turn takes up to twice as long where the jump back lies badly in memory.
 #pragma GCC unroll 4
-  for (; i < n; ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     *reinterpret_cast<T*>(dst + i * dst_stride) = *reinterpret_cast<const T*>(src + i * src_stride);
   }
 }
