@@ -134,19 +134,19 @@ void reverse_row(T* to, const T* from, int64_t n) {
 }
 
 // to[2 * i] = from[i], or the same element again and again, half a vector at a time; what lies
-// between is not written. Returns how many elements it has written.
+// between is not written. Not inlined, which would cost moves of other strides as much as they do.
 template <typename T>
-OPLOOM_NOINLINE int64_t write_every_second(T* to, const T* from, bool same, int64_t n) {
+OPLOOM_NOINLINE void write_every_second(T* to, const T* from, bool same, int64_t n) {
   int64_t i = 0;
 #if defined(CPU_CAPABILITY_AVX512)
   constexpr int64_t kStep = 32 / sizeof(T);
   // The store waits for lines that are not in the cache, which a loop over elements sees coming.
   constexpr int64_t kAhead = 1024 / sizeof(T);
   if constexpr (sizeof(T) <= 8) {
-    if (n < 4 * kStep) return 0;  // not worth it
     T elements[kStep];
     if (same) fill_row(elements, kStep, *from);
-    for (; i + kStep <= n; i += kStep) {
+    // Few are not worth it.
+    for (; n >= 4 * kStep && i + kStep <= n; i += kStep) {
       const __m256i part =
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(same ? elements : from + i));
       T* place = to + 2 * i;
@@ -165,7 +165,13 @@ OPLOOM_NOINLINE int64_t write_every_second(T* to, const T* from, bool same, int6
     }
   }
 #endif
-  return i;
+  const int64_t step = same ? 0 : 1;
+  from += i * step;
+#pragma GCC unroll 4
+  for (; i < n; ++i, from += step) {
+    asm("");  // no loop over vectors, which this compiler makes long
+    to[2 * i] = *from;
+  }
 }
 
 void copy_row_kernel(char* to, const char* from, int64_t bytes) {
@@ -226,12 +232,9 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
       return;
     }
   }
-  if ((src_stride == sizeof(T) || src_stride == 0) && dst_stride == 2 * int64_t{sizeof(T)}) {
-    const int64_t done = write_every_second(reinterpret_cast<T*>(dst),
-                                            reinterpret_cast<const T*>(src), src_stride == 0, n);
-    dst += done * dst_stride;
-    src += done * src_stride;
-    n -= done;
+  if (dst_stride == 2 * int64_t{sizeof(T)} && (src_stride == sizeof(T) || src_stride == 0)) {
+    return write_every_second(reinterpret_cast<T*>(dst), reinterpret_cast<const T*>(src),
+                              src_stride == 0, n);
   }
   // One element in each turn takes up to twice as long where the jump back lies badly in memory.
 #pragma GCC unroll 4
