@@ -105,6 +105,30 @@ TEST(Copy, Overlap) {
   EXPECT_EQ(ints(t), (Ints{0, 1, 2, 3, 4}));
 }
 
+// Rows overlap with their own copies.
+TEST(Copy, ColumnsShifted) {
+  for (const at::ScalarType dtype :
+       {at::kByte, at::kShort, at::kFloat, at::kDouble, at::kComplexDouble}) {
+    for (const int64_t width : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 63, 64, 130, 600}) {
+      for (const int64_t shift : {-2, -1, 1, 2, 3}) {
+        for (const int64_t rows : {2, 5, 30}) {
+          const Tensor all = counted({rows, width + 6}).remainder(100);
+          const Tensor t = all.to(dtype), from = t.slice(1, 3, 3 + width);
+          t.slice(1, 3 + shift, 3 + shift + width).copy_(from);
+          Ints wanted = ints(all);
+          const Ints before = wanted;
+          for (int64_t i = 0; i < rows * width; ++i) {
+            const int64_t place = i / width * (width + 6) + 3 + i % width;
+            wanted[static_cast<size_t>(place + shift)] = before[static_cast<size_t>(place)];
+          }
+          ASSERT_EQ(ints(t.to(at::kLong)), wanted)
+              << dtype << ", " << rows << " x " << width << ", by " << shift;
+        }
+      }
+    }
+  }
+}
+
 TEST(Copy, BumpsTheVersion) {
   const Tensor t = at::zeros({2});
   const Tensor view = t.select(0, 0);
