@@ -218,6 +218,33 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
 
 namespace {
 
+// Note [Expanded indices]
+// An index that names whole rows is mostly one of a few numbers, expanded. Those alone are looked
+// at, and the kernels, which go by strides, get them as they were expanded: gather() of 1,000 rows
+// of 300 floats took nine times as long with an index written out.
+bool is_expanded(const Tensor& index) {
+  for (int64_t d = 0; d < index.dim(); ++d) {
+    if (index.strides()[d] == 0 && index.sizes()[d] > 1) return true;
+  }
+  return false;
+}
+// One position of each dimension along which an index is expanded.
+Tensor unexpanded(const Tensor& index) {
+  DimVector sizes(index.sizes());
+  for (int64_t d = 0; d < index.dim(); ++d) {
+    if (index.strides()[d] == 0 && sizes[d] > 1) sizes[d] = 1;
+  }
+  return make_alias(index, sizes, index.strides());
+}
+// A contiguous index of which unexpanded() was one, expanded as `index` is.
+Tensor expanded_as(const Tensor& dense, const Tensor& index) {
+  DimVector strides(dense.strides());
+  for (int64_t d = 0; d < index.dim(); ++d) {
+    if (dense.sizes()[d] != index.sizes()[d]) strides[d] = 0;
+  }
+  return make_alias(dense, index.sizes(), strides);
+}
+
 // The index must have self's number of dimensions and, but for dim, no more places than self.
 // `bound` is self, or src, which must have as many places along dim as well.
 void check_index_shape(const char* op, const char* name, const Tensor& bound, int64_t dim,
@@ -260,10 +287,12 @@ bool is_product(std::string_view reduce) {
 std::optional<Tensor> begin_scatter(const char* op, const Tensor& self, int64_t& dim,
                                     const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim(op, dim, self.dim());
-  const auto checked = checked_index(op, index, dim, size_along(self, dim), false);
+  const bool expanded = is_expanded(index);
+  const Tensor once = expanded ? unexpanded(index) : index;
+  const auto checked = checked_index(op, once, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (index.numel() == 0) return std::nullopt;
-  return *at_least_1d(*checked);
+  return expanded ? expanded_as(*checked, index) : *at_least_1d(*checked);
 }
 
 }  // namespace
@@ -288,6 +317,12 @@ OPLOOM_IMPL_FUNC(gather_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad, const Tensor& out) {
   if (index.numel() == 0) return;
   dim = c10::wrap_dim("gather", dim, self.dim());
+  if (OPLOOM_UNLIKELY(is_expanded(index))) {
+    const Tensor once = unexpanded(index);
+    const auto dense = dense_index(once);
+    return gather_into("gather", out, has_fresh_outputs(), self, dim, *dense,
+                       expanded_as(*dense, index));
+  }
   const auto dense = dense_index(index);
   gather_into("gather", *at_least_1d(out), has_fresh_outputs(), *at_least_1d(self), dim, *dense,
               *at_least_1d(*dense));

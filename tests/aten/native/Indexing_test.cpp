@@ -331,6 +331,49 @@ TEST(Gather, AndScatterInEveryLayout) {
 }
 
 // Indices of one row or column, repeated: whole rows are moved and added.
+// The same as with the index written out, whichever dimensions it is expanded along; each of them
+// has three positions, of which the third is not named.
+TEST(Gather, AndScatterByExpandedIndices) {
+  at::manual_seed(6);
+  const Ints shape = {40, 3, 50};
+  const Tensor self = at::randint(0, 9, shape, at::kLong),
+               src = at::randint(0, 3, shape, at::kLong);
+  for (int64_t dim = 0; dim < 3; ++dim) {
+    for (int expanded = 0; expanded < 8; ++expanded) {
+      for (const bool turned : {false, true}) {
+        Ints sizes = shape;
+        for (int64_t d = 0; d < 3; ++d) {
+          if (expanded >> d & 1) sizes[static_cast<size_t>(d)] = 1;
+        }
+        Tensor few = at::randint(0, shape[static_cast<size_t>(dim)] - 1, sizes, at::kLong);
+        if (turned) few = few.permute({2, 0, 1}).contiguous().permute({1, 2, 0});
+        const Tensor index = few.expand(shape), written = index.contiguous().clone();
+        SCOPED_TRACE(testing::Message() << dim << ' ' << expanded << ' ' << turned);
+        for (const at::ScalarType as : {at::kLong, at::kInt}) {
+          const Tensor named = as == at::kLong ? index : few.to(at::kInt).expand(shape);
+          EXPECT_EQ(ints(self.gather(dim, named)), ints(self.gather(dim, written)));
+          EXPECT_EQ(ints(self.scatter(dim, named, 9)), ints(self.scatter(dim, written, 9)));
+          EXPECT_EQ(ints(self.scatter_add(dim, named, src)),
+                    ints(self.scatter_add(dim, written, src)));
+          EXPECT_EQ(ints(self.scatter(dim, named, src, "multiply")),
+                    ints(self.scatter(dim, written, src, "multiply")));
+          // Of places that name one position the last one counts.
+          EXPECT_EQ(ints(self.scatter(dim, named, src)), ints(self.scatter(dim, written, src)));
+        }
+        few.fill_(shape[static_cast<size_t>(dim)]);
+        Tensor unchanged = self.clone();
+        EXPECT_THAT(message_of<c10::IndexError>([&] { self.gather(dim, index); }),
+                    HasSubstr("is out of bounds for dimension " + std::to_string(dim)));
+        EXPECT_ANY_THROW(unchanged.scatter_add_(dim, index, src));
+        EXPECT_EQ(ints(unchanged), ints(self));
+      }
+    }
+  }
+  const Tensor none = at::empty({0, 1, 50}, at::kLong).expand({0, 3, 50});
+  EXPECT_EQ(sizes(self.gather(0, none)), (Ints{0, 3, 50}));
+  EXPECT_EQ(ints(self.scatter(0, none, 1)), ints(self));
+}
+
 TEST(IndexAdd, RowsOfEveryDtype) {
   at::manual_seed(6);
   for (at::ScalarType dtype : all_dtypes()) {
