@@ -527,27 +527,38 @@ bool asks_for(const DenseRows& kind, int64_t bytes, bool in_place) {
   return kind.waits && bytes >= (in_place ? kMemory : kShared) && fetches_written();
 }
 
-// The loop, in pieces of long rows, before each of which the next one is asked for: what is read
-// and what is written to.
-auto asking_for_rows(DenseRowLoop dense, const int64_t* sizes, int operands) {
-  return [dense, sizes, operands](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
-                                  uint32_t repeated) {
-    constexpr int64_t kBytes = 1024;
-    const int64_t piece = kBytes / *std::max_element(sizes, sizes + operands);
-    if (n < 2 * piece) return dense(data, steps, n, rows, repeated);
+// A row of an output that is at least so long, in bytes, is worth a call for what lies before its
+// first cache line; the ends of rows of narrow elements take long.
+constexpr int64_t kLinedBytes = 8192;
+constexpr int64_t lined_row_bytes(int64_t size) { return size <= kNarrow ? kLinedBytes : 1408; }
+
+// The loop, for long rows in pieces: what lies before the first cache line of an output is computed
+// first, since vectors that are written across two lines take up to 1.8 times as long; with `asks`,
+// each next piece is asked for, what is read and what is written to.
+auto by_lines(DenseRowLoop dense, const int64_t* sizes, int operands, bool asks) {
+  return [dense, sizes, operands, asks](char* const* data, const int64_t* steps, int64_t n,
+                                        int64_t rows, uint32_t repeated) {
+    constexpr int64_t kAskedBytes = 1024;
+    const int64_t most = asks ? kAskedBytes / *std::max_element(sizes, sizes + operands) : n;
+    if (n < 2 * most &&
+        (n * sizes[0] < lined_row_bytes(sizes[0]) || at_lines(data[0], rows > 1 ? steps[0] : 0))) {
+      return dense(data, steps, n, rows, repeated);
+    }
     for (int64_t r = 0; r < rows; ++r) {
       char* at[kMaxOperands];
       for (int k = 0; k < operands; ++k) at[k] = data[k] + (r > 0 ? r * steps[k] : 0);
-      for (int64_t i = 0; i < n; i += piece) {
-        const int64_t count = std::min(piece, n - i);
+      const auto before = -reinterpret_cast<uintptr_t>(at[0]) % kLineBytes;
+      int64_t count = static_cast<int64_t>(before) / sizes[0];
+      for (int64_t i = 0; i < n; i += count) {
+        if (i > 0 || count == 0) count = std::min(most, n - i);
         for (int k = 0; k < operands; ++k) {
-          if (!is_repeated(repeated, k)) {
-            fetch_near(at[k] + piece * sizes[k], count * sizes[k], 0);
+          if (asks && !is_repeated(repeated, k)) {
+            fetch_near(at[k] + most * sizes[k], count * sizes[k], 0);
           }
         }
         dense(at, /*steps=*/nullptr, count, /*rows=*/1, repeated);
         for (int k = 0; k < operands; ++k) {
-          if (!is_repeated(repeated, k)) at[k] += piece * sizes[k];
+          if (!is_repeated(repeated, k)) at[k] += count * sizes[k];
         }
       }
     }
@@ -564,8 +575,9 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const Dense
   // What is written in place has been read, and lies in the cache.
   const bool stream = !in_place && iter.numel() * sizes[0] >= kStreamedBytes;
   const bool asks = !stream && asks_for(kind, iter.numel() * sizes[0], in_place);
-  const auto asking = asking_for_rows(kind.loop, sizes, operands);
-  const DenseRows rows = {asks ? DenseRowLoop(asking) : kind.loop, kind.repeats, kind.by_row,
+  const auto lines = by_lines(kind.loop, sizes, operands, asks);
+  const bool is_long = !stream && iter.numel() * sizes[0] >= kLinedBytes;
+  const DenseRows rows = {is_long ? DenseRowLoop(lines) : kind.loop, kind.repeats, kind.by_row,
                           kind.waits};
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream, rows);
@@ -641,17 +653,18 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
   const int operands = iter.ntensors();
   if (iter.is_dense_row()) {
     char* data[kMaxOperands];
-    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
-    if (iter.numel() < GRAIN_SIZE) {
-      return dense(data, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
+    int64_t sizes[kMaxOperands];
+    for (int k = 0; k < operands; ++k) {
+      data[k] = static_cast<char*>(iter.data_ptr(k));
+      sizes[k] = iter.element_size(k);
     }
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
+    const auto loop = by_lines(dense, sizes, operands,
+                               asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true));
+    if (iter.numel() < GRAIN_SIZE) {
+      return loop(data, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
+    }
     if (in_place) {
-      int64_t sizes[kMaxOperands];
-      for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
-      const auto asking = asking_for_rows(dense, sizes, operands);
-      const auto loop =
-          asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true) ? DenseRowLoop(asking) : dense;
       const auto run = [&](int64_t begin, int64_t end) {
         char* row[kMaxOperands];
         for (int k = 0; k < operands; ++k) row[k] = data[k] + begin * sizes[k];
@@ -674,7 +687,11 @@ OPLOOM_ALWAYS_INLINE char* const* small_rows(TensorIteratorBase& iter, int opera
   OPLOOM_INTERNAL_ASSERT(iter.ntensors() == operands && operands <= kMaxOperands,
                          "the kernel takes ", operands, " operands, got ", iter.ntensors());
   char* const* rows = iter.row_ptrs();
-  return iter.numel() < GRAIN_SIZE ? rows : nullptr;
+  if (iter.numel() < kLinedBytes / 8 || rows == nullptr) return rows;
+  // A longer row is worth the way through by_lines() unless it begins at a line.
+  const bool is_lined =
+      iter.numel() * iter.element_size(0) >= kLinedBytes && !at_lines(rows[0], /*stride=*/0);
+  return is_lined || iter.numel() >= GRAIN_SIZE ? nullptr : rows;
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ inline void sum_eight(const float* in, float* out, Vec<double>& sum) {
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
+#if !defined(CPU_CAPABILITY_AVX512)
+// The first `count` of the numbers.
+template <typename T>
+void store_from_float(T* target, Vec<float> value, int64_t count) {
+  T buffer[Vec<float>::size()];
+  store_from_float(buffer, value);
+  std::memcpy(static_cast<void*>(target), buffer, static_cast<size_t>(count) * sizeof(T));
+}
+#endif
+
 // GCC: no element of the output depends on another iteration; in-place calls would otherwise be
 // taken for a dependence and run one element at a time.
 #if defined(__clang__)
@@ -80,10 +90,8 @@ requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
   OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value) {
     store_from_float(target, value);
   }
-  static void store(T* target, const V& value, int64_t count) {
-    T buffer[size()];
-    store_from_float(buffer, value);
-    std::memcpy(static_cast<void*>(target), buffer, static_cast<size_t>(count) * sizeof(T));
+  OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value, int64_t count) {
+    store_from_float(target, value, count);
   }
 };
 

@@ -374,12 +374,11 @@ OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source, int64_t count) {
   const auto first = static_cast<__mmask16>((1u << count) - 1);
   return as_float(source, _mm256_maskz_loadu_epi16(first, source));
 }
-OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),
-                      _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+OPLOOM_ALWAYS_INLINE __m256i rounded_to(const Half*, Vec<float> value) {
+  return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 // Rounds to nearest even; NaN stays NaN.
-OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
+OPLOOM_ALWAYS_INLINE __m256i rounded_to(const BFloat16*, Vec<float> value) {
   const __m512i bits = _mm512_castps_si512(value);
   // bits + (0x7fff + the last bit that is kept), as bits - ~(0x7ffe | that bit)
   const __m512i less = _mm512_ternarylogic_epi32(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1),
@@ -390,8 +389,16 @@ OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
   // The upper half of each.
   const __m512i places = _mm512_broadcast_i64x4(
       _mm256_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),
-                      _mm512_castsi512_si256(_mm512_permutexvar_epi16(places, rounded)));
+  return _mm512_castsi512_si256(_mm512_permutexvar_epi16(places, rounded));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE void store_from_float(T* target, Vec<float> value) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target), rounded_to(target, value));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE void store_from_float(T* target, Vec<float> value, int64_t count) {
+  const auto first = static_cast<__mmask16>((1u << count) - 1);
+  _mm256_mask_storeu_epi16(target, first, rounded_to(target, value));
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -686,6 +686,45 @@ TEST(Rows, EndsOfEveryLength) {
   }
 }
 
+// Long ones are computed from a cache line on, after what lies before it; what lies around them is
+// left as it is.
+TEST(Rows, OutputsThatBeginAnywhere) {
+  for (const ScalarType dtype :
+       {kByte, kShort, kInt, kLong, kBFloat16, kFloat, kDouble, kComplexFloat, kComplexDouble}) {
+    const int64_t line = 64 / static_cast<int64_t>(c10::elementSize(dtype));
+    for (const auto& [rows, columns] : {std::pair(1, 9001), {1, 33'001}, {7, 1411}, {2, 8500}}) {
+      const Tensor a = at::randint(0, 5, {rows, columns}, kLong),
+                   b = at::randint(0, 5, {rows, columns}, kLong),
+                   row = at::randint(0, 5, {columns}, kLong), column = b.slice(1, 0, 1);
+      for (const int64_t first : {int64_t{1}, line / 2 + 1, line}) {
+        SCOPED_TRACE(testing::Message()
+                     << dtype << ' ' << rows << " x " << columns << ' ' << first);
+        const Tensor memory = at::full({rows, columns + line + 3}, 9, kLong).to(dtype);
+        Tensor part = memory.slice(1, first, first + columns);
+        const auto expect = [&](const Tensor& wanted) {
+          EXPECT_TRUE(at::equal(part, wanted.to(dtype)));
+          part.fill_(9);
+          EXPECT_TRUE(at::equal(memory, at::full({rows, columns + line + 3}, 9, kLong).to(dtype)));
+        };
+        at::mul_out(part, a.to(dtype), b.to(dtype));
+        expect(at::mul(a, b));
+        at::add_out(part, a.to(dtype), row.to(dtype));
+        expect(at::add(a, row));
+        at::mul_out(part, column.to(dtype), a.to(dtype));
+        expect(at::mul(a, column));
+        at::add_out(part, a.to(dtype), b);
+        expect(at::add(a, b));
+        part.add_(a.to(dtype)).sub_(5);
+        expect(at::add(a, 4));
+        // The inputs begin at other places of lines.
+        const Tensor other = at::full({rows, columns + line}, 2, kLong).to(dtype);
+        at::add_out(part, other.slice(1, line - 1, line - 1 + columns), row.to(dtype));
+        expect(at::add(row, 2).expand({rows, columns}));
+      }
+    }
+  }
+}
+
 // Whole numbers, so that nothing is rounded: the same as beside a column that was copied for it.
 void expect_same_as_copied(const Tensor& a, const Tensor& column, const Tensor& other) {
   const auto copied = [&](const Tensor& x) { return x.expand(a.sizes()).contiguous(); };
