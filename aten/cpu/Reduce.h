@@ -168,7 +168,10 @@ struct ReducePlan {
       }
       return;
     } else {
-      by_columns = rows.size < shortest && width >= 16;
+      // Rows that are whole outputs are gone through by one call. Others take a walk for each
+      // output: sums of patches of 2 x 2, 14 beside each other, took seven times as long so.
+      const int64_t fewest = depth == 1 ? 16 : std::max<int64_t>(4, rows.size);
+      by_columns = rows.size < shortest && width >= fewest;
     }
     depth = count;
     if (by_columns) {

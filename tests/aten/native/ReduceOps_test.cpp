@@ -36,6 +36,7 @@
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/remainder.h>
+#include <generated/ops/reshape.h>
 #include <generated/ops/select.h>
 #include <generated/ops/signbit.h>
 #include <generated/ops/slice.h>
@@ -44,6 +45,7 @@
 #include <generated/ops/sum.h>
 #include <generated/ops/t.h>
 #include <generated/ops/to.h>
+#include <generated/ops/transpose.h>
 #include <generated/ops/var.h>
 #include <generated/ops/view.h>
 #include <generated/ops/view_as_real.h>
@@ -551,6 +553,24 @@ TEST(Reductions, ColumnsWithoutGaps) {
           EXPECT_TRUE(zeros.sum({0}).signbit().all().item<bool>())
               << dtype << ' ' << rows << ' ' << width;
         }
+      }
+    }
+  }
+}
+
+// Over two dimensions that do not follow each other, as those of patches of an image.
+TEST(Reductions, Patches) {
+  for (const at::ScalarType dtype : {at::kInt, at::kBFloat16, at::kFloat, at::kDouble}) {
+    for (const int64_t columns : {1, 2, 3, 4, 5, 7, 14, 16, 30}) {
+      for (const int64_t side : {1, 2, 3, 5, 8}) {
+        const Ints shape = {3, 2, side, columns, side};
+        const Tensor t = at::randint(0, 9, shape, at::kLong), x = t.to(dtype);
+        const Tensor lines = t.transpose(2, 3).reshape({3, 2, columns, side * side});
+        SCOPED_TRACE(testing::Message() << dtype << ' ' << columns << ' ' << side);
+        EXPECT_TRUE(at::equal(x.sum(Ints{2, 4}), lines.sum({3}).to(dtype)));
+        EXPECT_TRUE(at::equal(x.amax(Ints{2, 4}).to(at::kLong), lines.amax({3})));
+        EXPECT_TRUE(at::equal(x.transpose(1, 3).amin(Ints{2, 4}).to(at::kLong),
+                              lines.amin({3}).transpose(1, 2)));
       }
     }
   }
