@@ -213,8 +213,7 @@ template <typename T>
 void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride, int64_t n) {
   if (dst_stride == sizeof(T)) {
     if (src_stride == sizeof(T)) {
-      // The same memory when a tensor is copied to itself; then nothing is to be done. Rows may
-      // overlap, too, as where a tensor is shifted by a few columns.
+      // The same memory when a tensor is copied to itself; then nothing is to be done.
       if (dst != src) copy_row_kernel(dst, src, n * int64_t{sizeof(T)});
       return;
     }
@@ -346,18 +345,13 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     if (transposed) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
     }
-    // A tensor may be shifted by a few columns: rows then overlap with their copies. Those of at
-    // most 64 bytes are read before they are written; others go one by one.
     const int64_t bytes = size0 * to_size;
-    const bool dense = strides[0] == to_size && strides[1] == to_size;
-    const bool shifted = dense && std::abs(data[0] - data[1]) < bytes;
-    if (dense && bytes >= 4 && size1 >= kShort && (bytes <= 64 || !shifted)) {
+    if (strides[0] == to_size && strides[1] == to_size && bytes >= 4 && size1 >= kShort) {
       return at::detail::copy_rows(data[0], strides[2], data[1], strides[3],
                                    static_cast<size_t>(bytes), size1);
     }
     // Short rows are walked over across, as far as the first-level cache holds what they touch.
-    const bool across =
-        size0 < kShort && size0 < size1 && !shifted && !(strides[1] == -to_size && bytes > 32);
+    const bool across = size0 < kShort && size0 < size1 && !(strides[1] == -to_size && bytes > 32);
     const int64_t block = across ? 1024 : 1;
     for (int64_t j = 0; j < size1; j += block) {
       char* target = data[0] + j * strides[2];

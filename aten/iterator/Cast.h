@@ -89,8 +89,7 @@ RepeatLoop get_repeat_loop();
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 // The same for rows of as many bytes, from one of which to the next it is `to_stride` and
-// `from_stride` bytes. Short ones take a fraction of what a call for each takes. Those of 4 to 64
-// bytes may overlap with their own copies, if both strides are the same.
+// `from_stride` bytes. Short ones take a fraction of what a call for each takes.
 OPLOOM_API void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                           size_t bytes, int64_t rows);
 

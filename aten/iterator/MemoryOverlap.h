@@ -21,6 +21,9 @@ OPLOOM_API MemOverlapStatus get_overlap_status(const TensorBase& a, const Tensor
 // Throws if the tensors share some elements without being the same view.
 OPLOOM_API void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b,
                                           std::string_view prefix = {});
+// Whether an element of `a` may lie on one of `b` of another position; exact for views of one shape
+// whose strides are the same, each of which steps over those below it, of up to ten dimensions.
+OPLOOM_API bool may_share_elements(const TensorBase& a, const TensorBase& b);
 // Whether the tensors are known to share an element.
 OPLOOM_API bool share_memory(const TensorBase& a, const TensorBase& b);
 // Throws if they are.

@@ -87,6 +87,11 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
 
 void copy_on_cpu(const Tensor& self, const Tensor& src) {
   if (copy_dense(self, src)) return;
+  // A tensor may be shifted within itself. That of dense ones the iterator refuses.
+  if (OPLOOM_UNLIKELY(self.is_alias_of(src)) &&
+      get_overlap_status(self, src) == MemOverlapStatus::TooHard && may_share_elements(self, src)) {
+    return copy_on_cpu(self, native::clone(src, MemoryFormat::Preserve));
+  }
   auto iter = TensorIteratorConfig()
                   .set_name("copy_")
                   .add_output(self)

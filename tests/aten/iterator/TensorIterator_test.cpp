@@ -461,4 +461,47 @@ TEST(MemoryOverlap, FindsWhatOverlaps) {
   EXPECT_EQ(get_overlap_status(a, make({10})), MemOverlapStatus::No);
 }
 
+// Against all pairs of elements.
+TEST(MemoryOverlap, ElementsThatTwoViewsShare) {
+  const TensorBase base = make({400});
+  const auto places = [](IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
+    std::vector<int64_t> all = {offset};
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      std::vector<int64_t> longer;
+      for (const int64_t place : all) {
+        for (int64_t i = 0; i < sizes[d]; ++i) longer.push_back(place + i * strides[d]);
+      }
+      all = longer;
+    }
+    return all;
+  };
+  struct Layout {
+    std::vector<int64_t> sizes, strides;
+  };
+  const std::vector<Layout> layouts = {{{7}, {3}},
+                                       {{4, 5}, {8, 1}},
+                                       {{5, 4}, {1, 9}},
+                                       {{4, 3}, {7, 2}},
+                                       {{3, 3, 4}, {30, 7, 1}},
+                                       {{3, 1, 4}, {20, 3, 5}},
+                                       {{2, 3, 2, 3}, {60, 20, 9, 2}}};
+  for (const Layout& layout : layouts) {
+    const TensorBase a = view(base, layout.sizes, layout.strides, 150);
+    const auto of_a = places(layout.sizes, layout.strides, 150);
+    for (int64_t offset = 0; offset < 250; ++offset) {
+      const auto of_b = places(layout.sizes, layout.strides, offset);
+      const bool share = offset != 150 && std::any_of(of_a.begin(), of_a.end(), [&](int64_t place) {
+                           return std::find(of_b.begin(), of_b.end(), place) != of_b.end();
+                         });
+      const TensorBase b = view(base, layout.sizes, layout.strides, offset);
+      EXPECT_EQ(may_share_elements(a, b), share) << IntArrayRef(layout.sizes) << ' ' << offset;
+      EXPECT_EQ(may_share_elements(b, a), share);
+    }
+  }
+  const TensorBase row = view(base, {4}, {0}, 10);
+  EXPECT_TRUE(may_share_elements(view(base, {4}, {3}, 4), row));
+  EXPECT_FALSE(may_share_elements(view(base, {4}, {3}, 11), row));
+  EXPECT_FALSE(may_share_elements(base, make({400})));
+}
+
 }  // namespace

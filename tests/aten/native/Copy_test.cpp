@@ -4,13 +4,16 @@
 #include <generated/ops/_local_scalar_dense.h>
 #include <generated/ops/add.h>
 #include <generated/ops/alias.h>
+#include <generated/ops/as_strided.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/equal.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/full.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/resize.h>
+#include <generated/ops/select.h>
 #include <generated/ops/slice.h>
 #include <generated/ops/t.h>
 #include <generated/ops/type_as.h>
@@ -127,6 +130,42 @@ TEST(Copy, ColumnsShifted) {
       }
     }
   }
+}
+
+// Of a tensor that is shifted within itself, what is copied is what was there before, whatever the
+// number of threads; views that only lie among each other are copied as they are.
+TEST(Copy, ShiftedViews) {
+  const int threads = at::get_num_threads();
+  struct Views {
+    Ints sizes, strides;
+    int64_t from, to;
+  };
+  for (const Views& v :
+       {Views{{1001, 65}, {66, 1}, 1, 0}, Views{{1001, 65}, {66, 1}, 0, 1},
+        Views{{300, 299, 5}, {1500, 5, 1}, 0, 5}, Views{{299, 300, 3}, {1500, 5, 1}, 1500, 0},
+        Views{{30, 6}, {10, 1}, 0, 10}, Views{{40'000}, {2}, 0, 2}, Views{{40'000}, {2}, 2, 0},
+        Views{{40'000}, {2}, 0, 1}, Views{{200, 200}, {1, 400}, 0, 401},
+        Views{{200, 200}, {400, 1}, 0, 200}, Views{{1, 50, 40}, {7, 90, 2}, 0, 90}}) {
+    for (const int count : {1, 2}) {
+      at::set_num_threads(count);
+      const Tensor all = counted({450'000}), before = all.clone();
+      const auto view = [&](const Tensor& t, int64_t offset) {
+        return t.as_strided(v.sizes, v.strides, offset);
+      };
+      view(all, v.to).copy_(view(all, v.from));
+      Tensor wanted = before.clone();
+      view(wanted, v.to).copy_(view(before, v.from));
+      EXPECT_TRUE(at::equal(all, wanted)) << at::IntArrayRef(v.sizes) << v.from << v.to << count;
+    }
+  }
+  at::set_num_threads(threads);
+  // An expanded row of what is written to.
+  const Tensor square = counted({40, 40}), rows = square.clone();
+  rows.copy_(rows.select(0, 3).expand({40, 40}));
+  EXPECT_TRUE(at::equal(rows, square.select(0, 3).expand({40, 40})));
+  // Dense ones that share a part of their memory are refused.
+  EXPECT_ANY_THROW(square.slice(0, 1).copy_(square.slice(0, 0, -1)));
+  EXPECT_ANY_THROW(square.copy_(square.t()));
 }
 
 TEST(Copy, BumpsTheVersion) {
