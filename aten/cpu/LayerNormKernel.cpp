@@ -44,6 +44,13 @@ __attribute__((noinline)) void normalize(const T* x, T* y, int64_t n, T center, 
   }
 }
 
+// Longer rows are summed up in parts of so many numbers, whose sums are added in double: the
+// rounding error of a lane grows with the numbers that it adds up.
+constexpr int64_t kSummed = 2048;
+
+template <typename T, typename F>
+T mean_of_long(const T* row, int64_t n, T filling, const F& f);
+
 // The mean of f(x) for n numbers x; f(filling) is to be 0. By reduce_chunk(), whose blocks suit
 // longer rows, those of 8 to 128 numbers took 1.1 to 1.4 times as long to normalise.
 template <typename T, typename F>
@@ -55,6 +62,7 @@ OPLOOM_ALWAYS_INLINE T mean_of(const T* row, int64_t n, T filling, const F& f) {
     for (int64_t j = 0; j < n; ++j) sum += f(row[j]);
     return sum / static_cast<T>(n);
   }
+  if (n > kSummed) return mean_of_long(row, n, filling, f);
   const V fill(filling);
   V sums[] = {V(T(0)), V(T(0))};
   int64_t j = 0;
@@ -65,6 +73,16 @@ OPLOOM_ALWAYS_INLINE T mean_of(const T* row, int64_t n, T filling, const F& f) {
     sums[0] = sums[0] + f(lanes.with(lanes.load(row + j + i), fill));
   });
   return L::first(across<Add, T>(sums[0] + sums[1])) / static_cast<T>(n);
+}
+
+template <typename T, typename F>
+OPLOOM_NOINLINE T mean_of_long(const T* row, int64_t n, T filling, const F& f) {
+  double sum = 0;
+  for (int64_t j = 0; j < n; j += kSummed) {
+    const int64_t count = std::min(kSummed, n - j);
+    sum += static_cast<double>(mean_of(row + j, count, filling, f)) * static_cast<double>(count);
+  }
+  return static_cast<T>(sum / static_cast<double>(n));
 }
 
 template <typename T>
@@ -147,15 +165,14 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
 }
 
 // With h = (x - mean) * rstd: the weight's gradient is the sum over rows of g * h, the bias's that
-// of g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)). Of one row; the
-// first two are added to dw and db, if there are such, and there is room for a whole vector at the
-// ends of w, dw and db. No dx where it is null.
-template <typename T>
-void backward_row(const T* grad, const T* row, int64_t n, T mean, T rstd, const T* w, T* dw, T* db,
-                  T* dx) {
+// of g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)).
+
+// What one row adds to dw and db, if there are such; the sums of a and of a * h, by lanes. There is
+// room for a whole vector at the ends of w, dw and db.
+template <typename T, typename V>
+OPLOOM_ALWAYS_INLINE std::pair<V, V> backward_sums(const T* grad, const T* row, int64_t n, V center,
+                                                   V scale, const T* w, T* dw, T* db) {
   using L = Lanes<T>;
-  using V = typename L::V;
-  const V center(mean), scale(rstd);
   V sum(T(0)), dot(T(0));
   for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
     const V g = lanes.load(grad + j), h = (lanes.load(row + j) - center) * scale;
@@ -167,14 +184,38 @@ void backward_row(const T* grad, const T* row, int64_t n, T mean, T rstd, const 
     sum = sum + a;
     dot = dot + a * h;
   });
+  return {across<Add, T>(sum), across<Add, T>(dot)};
+}
+// Of rows longer than kSummed.
+template <typename T, typename V>
+OPLOOM_NOINLINE std::pair<V, V> long_backward_sums(const T* grad, const T* row, int64_t n, V center,
+                                                   V scale, const T* w, T* dw, T* db) {
+  double sum = 0, dot = 0;
+  for (int64_t j = 0; j < n; j += kSummed) {
+    const int64_t last = dw == nullptr ? 0 : j;
+    const auto [part, part_dot] = backward_sums(grad + j, row + j, std::min(kSummed, n - j), center,
+                                                scale, w + j, dw + last, db + last);
+    sum += Lanes<T>::first(part);
+    dot += Lanes<T>::first(part_dot);
+  }
+  return {V(static_cast<T>(sum)), V(static_cast<T>(dot))};
+}
+
+// The gradient of the input for one row, and what backward_sums() adds. No dx where it is null.
+template <typename T>
+void backward_row(const T* grad, const T* row, int64_t n, T mean, T rstd, const T* w, T* dw, T* db,
+                  T* dx) {
+  using V = typename Lanes<T>::V;
+  const V center(mean), scale(rstd);
+  const auto [sum, dot] = n > kSummed ? long_backward_sums(grad, row, n, center, scale, w, dw, db)
+                                      : backward_sums(grad, row, n, center, scale, w, dw, db);
   if (dx == nullptr) return;
   const V count(static_cast<T>(n));
-  sum = across<Add, T>(sum) / count;
-  dot = across<Add, T>(dot) / count;
+  const V mean_a = sum / count, mean_dot = dot / count;
   for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-    const V a = lanes.load(grad + j) * L::load(w + j);
+    const V a = lanes.load(grad + j) * Lanes<T>::load(w + j);
     const V h = (lanes.load(row + j) - center) * scale;
-    lanes.store(dx + j, scale * (a - sum - h * dot));
+    lanes.store(dx + j, scale * (a - mean_a - h * mean_dot));
   });
 }
 

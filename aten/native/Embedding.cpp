@@ -104,7 +104,7 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
                         const scalar_t* x = from + i * width;
                         scalar_t* y = to + row * width;
                         if (scale_grad_by_freq) {
-                          const auto scale = scalar_t(1.0f / static_cast<float>(uses[row]));
+                          const auto scale = scalar_t(1 / static_cast<double>(uses[row]));
                           for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j] * scale;
                         } else {
                           for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j];

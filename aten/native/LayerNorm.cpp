@@ -84,6 +84,9 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_out, c
   OPLOOM_CHECK(grad_out.sizes() == input.sizes() && grad_out.scalar_type() == input.scalar_type(),
                "native_layer_norm_backward(): expected grad_out of the input's shape ",
                input.sizes(), " and dtype, got ", grad_out.sizes(), " ", grad_out.scalar_type());
+  OPLOOM_CHECK(mean.numel() == rows.m && rstd.numel() == rows.m,
+               "native_layer_norm_backward(): expected mean and rstd of ", rows.m,
+               " elements, one for each row, got shapes ", mean.sizes(), " and ", rstd.sizes());
   const auto make = [&](bool wanted, IntArrayRef shape) {
     return wanted ? Tensor(at::detail::empty(shape, input.options())) : Tensor();
   };

@@ -93,7 +93,8 @@ void declare_nll(impl::MetaBase& meta, const char* op, const Tensor& self, const
 
 void declare_nll_backward(impl::MetaBase& meta, const char* op, const Tensor& grad_output,
                           const Tensor& self, const Tensor& target,
-                          const std::optional<Tensor>& weight, int64_t reduction) {
+                          const std::optional<Tensor>& weight, int64_t reduction,
+                          const Tensor& total_weight) {
   check_nll(op, self, target, weight, reduction, target_shape_for(self, target));
   DimVector shape;
   if (reduction == Reduction::None) shape = target_shape(self);
@@ -103,6 +104,8 @@ void declare_nll_backward(impl::MetaBase& meta, const char* op, const Tensor& gr
   OPLOOM_CHECK(grad_output.scalar_type() == self.scalar_type(), op,
                "(): expected grad_output of the input's dtype ", self.scalar_type(), ", got ",
                grad_output.scalar_type());
+  OPLOOM_CHECK(total_weight.numel() == 1, op,
+               "(): expected total_weight of one element, got shape ", total_weight.sizes());
   meta.set_output_contiguous(0, self.sizes(), self.options());
 }
 
@@ -129,15 +132,17 @@ OPLOOM_META_FUNC(nll_loss2d_forward)
 }
 OPLOOM_META_FUNC(nll_loss_backward)
 (const Tensor& grad_output, const Tensor& self, const Tensor& target,
- const std::optional<Tensor>& weight, int64_t reduction, int64_t, const Tensor&) {
+ const std::optional<Tensor>& weight, int64_t reduction, int64_t, const Tensor& total_weight) {
   check_dims("nll_loss_backward", self, false);
-  declare_nll_backward(*this, "nll_loss_backward", grad_output, self, target, weight, reduction);
+  declare_nll_backward(*this, "nll_loss_backward", grad_output, self, target, weight, reduction,
+                       total_weight);
 }
 OPLOOM_META_FUNC(nll_loss2d_backward)
 (const Tensor& grad_output, const Tensor& self, const Tensor& target,
- const std::optional<Tensor>& weight, int64_t reduction, int64_t, const Tensor&) {
+ const std::optional<Tensor>& weight, int64_t reduction, int64_t, const Tensor& total_weight) {
   check_dims("nll_loss2d_backward", self, true);
-  declare_nll_backward(*this, "nll_loss2d_backward", grad_output, self, target, weight, reduction);
+  declare_nll_backward(*this, "nll_loss2d_backward", grad_output, self, target, weight, reduction,
+                       total_weight);
 }
 
 }  // namespace at::inline oploom_v1::meta

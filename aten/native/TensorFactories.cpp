@@ -276,7 +276,8 @@ int64_t arange_size(const Scalar& start, const Scalar& end, const Scalar& step, 
   const double first = start.to<double>();
   const double last = end.to<double>();
   const double by = step.to<double>();
-  OPLOOM_CHECK_VALUE(by != 0, "arange(): expected a step other than 0");
+  OPLOOM_CHECK_VALUE(by != 0 && std::isfinite(by),
+                     "arange(): expected a finite step other than 0, got ", step);
   OPLOOM_CHECK_VALUE(std::isfinite(first) && std::isfinite(last),
                      "arange(): expected finite limits, got start=", start, ", end=", end);
   OPLOOM_CHECK_VALUE(by > 0 ? last >= first : last <= first,

@@ -107,6 +107,12 @@ struct Selection {
   }
 };
 
+bool is_true(PyObject* object) {
+  const int truth = PyObject_IsTrue(object);
+  check_status(truth);
+  return truth != 0;
+}
+
 // Adds a dimension of size 1 that a boolean keeps or empties.
 void apply_boolean(Selection& selection, int64_t& dim, bool value) {
   selection.view = call_view<_ops::unsqueeze>(selection.view, dim);
@@ -124,11 +130,11 @@ void apply_item(Selection& selection, PyObject* item, int64_t& dim, int64_t& pos
   } else if (item == Py_None) {
     selection.view = call_view<_ops::unsqueeze>(selection.view, dim++);
   } else if (is_boolean(item)) {
-    apply_boolean(selection, dim, PyObject_IsTrue(item) == 1);
+    apply_boolean(selection, dim, is_true(item));
   } else if (is_tensor(item) && unpack(item).dim() == 0) {
     const Tensor& index = unpack(item);
     if (is_mask(index)) {
-      apply_boolean(selection, dim, PyObject_IsTrue(item) == 1);
+      apply_boolean(selection, dim, is_true(item));
     } else {
       OPLOOM_CHECK_INDEX(c10::isIntegralType(index.scalar_type(), false),
                          "tensors used as indices must be integer or bool, got ",

@@ -95,6 +95,39 @@ TEST(LayerNorm, Gradients) {
   EXPECT_TRUE(at::autograd::gradgradcheck(bare, {x}));
 }
 
+// The rounding error of a sum does not grow with the row.
+TEST(LayerNorm, LongRowsKeepTheirDigits) {
+  at::manual_seed(4);
+  for (const int64_t n : {2049, 100'000, 1'000'000}) {
+    const Tensor x = at::randn({2, n}), g = at::randn({2, n}), x64 = x.to(at::kDouble);
+    const auto [out, mean, rstd] = at::native_layer_norm(x, {n}, kNone, kNone, 1e-5);
+    const Tensor scale = at::ones({2, 1}, at::kDouble) / (x64.var({1}, false, true) + 1e-5).sqrt();
+    const Tensor h = (x64 - x64.mean({1}, true)) * scale, a = g.to(at::kDouble);
+    const auto error = [](const Tensor& got, const Tensor& wanted) {
+      return (got.to(at::kDouble) - wanted).abs().max().item<double>();
+    };
+    EXPECT_LT(error(out, h), 2e-6) << n;
+    const auto [dx, dw, db] =
+        at::native_layer_norm_backward(g, x, {n}, mean, rstd, kNone, kNone, {true, true, true});
+    EXPECT_LT(error(dx, scale * (a - a.mean({1}, true) - h * (a * h).mean({1}, true))), 3e-6) << n;
+    EXPECT_LT(error(dw, (a * h).sum({0})), 3e-6) << n;
+  }
+}
+
+TEST(LayerNorm, StatisticsOfAnotherShapeAreRefused) {
+  const Tensor x = at::ones({3, 4}), rows = at::ones({3, 1});
+  for (const Tensor& wrong : {at::ones({1}), at::ones({0}), at::ones({3, 4})}) {
+    for (const bool first : {false, true}) {
+      EXPECT_THAT(message_of<c10::Error>([&] {
+                    at::native_layer_norm_backward(x, x, {4}, first ? wrong : rows,
+                                                   first ? rows : wrong, kNone, kNone,
+                                                   {true, true, true});
+                  }),
+                  HasSubstr("expected mean and rstd of 3 elements, one for each row, got shapes"));
+    }
+  }
+}
+
 TEST(LayerNorm, GradientsOfManyRowsDoNotDependOnThreads) {
   at::manual_seed(3);
   const Tensor x = at::randn({700, 30}, at::kDouble), g = at::randn({700, 30}, at::kDouble);

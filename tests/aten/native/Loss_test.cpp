@@ -8,6 +8,8 @@
 #include <generated/ops/index_select.h>
 #include <generated/ops/mse_loss.h>
 #include <generated/ops/nll_loss.h>
+#include <generated/ops/nll_loss2d_backward.h>
+#include <generated/ops/nll_loss_backward.h>
 #include <generated/ops/nll_loss_nd.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/permute.h>
@@ -142,6 +144,22 @@ TEST(NllLoss, WrongTargetsAreFoundBeforeAnythingIsWritten) {
   EXPECT_THROW(at::nll_loss(x, at::zeros({3})), c10::Error);
   EXPECT_THROW(at::nll_loss(x, at::tensor({0, 1, 2}), at::ones({3})), c10::Error);
   EXPECT_THROW(at::nll_loss(x, at::tensor({0, 1, 2}), kNoWeight, 3), c10::ValueError);
+}
+
+TEST(NllLoss, TheWeightOfAllTargetsIsOneNumber) {
+  const Tensor one = at::ones({}), none = at::ones({0});
+  const auto wanted = HasSubstr("expected total_weight of one element, got shape [0]");
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::nll_loss_backward(one, at::ones({2, 3}), at::tensor({0, 1}), kNoWeight,
+                                      at::Reduction::Mean, -100, none);
+              }),
+              wanted);
+  EXPECT_THAT(message_of<c10::Error>([&] {
+                at::nll_loss2d_backward(one, at::ones({2, 3, 1, 1}),
+                                        at::zeros({2, 1, 1}, at::kLong), kNoWeight,
+                                        at::Reduction::Mean, -100, none);
+              }),
+              wanted);
 }
 
 TEST(NllLoss, Gradients) {

@@ -136,6 +136,8 @@ TEST(Factories, Arange) {
   EXPECT_THAT(message_of<c10::ValueError>([] { at::arange(0, 3, -1); }), HasSubstr("sign of step"));
   EXPECT_THAT(message_of<c10::ValueError>([] { at::arange(0, 3, 0); }), HasSubstr("step"));
   EXPECT_THAT(message_of<c10::ValueError>([] { at::arange(std::nan("")); }), HasSubstr("finite"));
+  EXPECT_THAT(message_of<c10::ValueError>([] { at::arange(0, 10, INFINITY); }),
+              HasSubstr("expected a finite step other than 0, got inf"));
 }
 
 TEST(Factories, Linspace) {

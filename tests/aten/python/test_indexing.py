@@ -127,6 +127,15 @@ def test_tensor_scalars_as_indices():
     assert x[oploom.tensor(True)].shape == (1, 3, 4, 5)
 
 
+@pytest.mark.parametrize("dtype", [oploom.bool, oploom.uint8])
+def test_masks_without_data_are_refused(dtype):
+    x, mask = oploom.zeros(3), oploom.empty((), dtype=dtype, device="meta")
+    with pytest.raises(NotImplementedError):
+        x[mask]
+    with pytest.raises(NotImplementedError):
+        x[mask] = 1
+
+
 @pytest.mark.parametrize("index, error, message", [
     (3, IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
     ((0, -5), IndexError, "index -5 is out of bounds for dimension 1 with size 4"),
