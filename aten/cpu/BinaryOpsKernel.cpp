@@ -6,13 +6,35 @@
 #include <aten/stubs/BinaryOps.h>
 
 #include <cmath>
+#include <optional>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
+// Note [Numbers beside 16-bit floats]
+// 16-bit floats are multiplied and divided by a number, or a tensor without dimensions of another
+// dtype, with all the digits of it that a float has: rounded to 16 bits, 0.1 would be off by up to
+// one part in 500, and 1e5 infinite. So it is in PyTorch.
+
+// Does so if input `arg` is such a number; otherwise false.
+OPLOOM_NOINLINE bool scale_by_number(TensorIteratorBase& iter, int64_t arg, bool divides) {
+  const std::optional<float> number = iter.take_number(arg);
+  if (!number) return false;
+  OPLOOM_DISPATCH(iter.common_dtype(), "mul", (OPLOOM_REDUCED), [&] {
+    cpu_kernel_vec<scalar_t>(iter, [factor = *number, divides](auto a) {
+      return divides ? a / decltype(a)(factor) : a * decltype(a)(factor);
+    });
+  });
+  return true;
+}
+
 // Bool: see Note [Bools are bytes].
 void mul_kernel(TensorIteratorBase& iter) {
+  if (c10::isReducedFloatingType(iter.common_dtype()) &&
+      (scale_by_number(iter, 2, /*divides=*/false) || scale_by_number(iter, 1, false))) {
+    return;
+  }
   if (iter.common_dtype() == kBool) {
     return cpu_kernel_vec<uint8_t>(iter, [](auto a, auto b) { return a & b; });
   }
@@ -66,6 +88,10 @@ void sub_kernel(TensorIteratorBase& iter, const Scalar& alpha) {
 }
 
 void div_true_kernel(TensorIteratorBase& iter) {
+  if (c10::isReducedFloatingType(iter.common_dtype()) &&
+      scale_by_number(iter, 2, /*divides=*/true)) {
+    return;
+  }
   OPLOOM_DISPATCH(iter.common_dtype(), "div", (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX),
                   [&] { cpu_kernel_vec<scalar_t>(iter, [](auto a, auto b) { return a / b; }); });
 }

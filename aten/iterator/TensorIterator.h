@@ -193,6 +193,9 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   }
   // Takes the operand out; it must be an input. Used with scalar_value().
   void remove_operand(int64_t arg);
+  // The value of an input of one element on the CPU whose own dtype is not the common one, which is
+  // then taken out; nothing if it is none.
+  std::optional<float> take_number(int64_t arg);
   void unsafe_replace_operand(int64_t arg, void* data) {
     need_operands();
     operands_[arg].data = data;

@@ -1,5 +1,6 @@
 // TensorIterator: walking over the elements.
 #include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/irange.h>
 
@@ -241,7 +242,7 @@ bool TensorIteratorBase::is_contiguous() const {
   return true;
 }
 
-void TensorIteratorBase::remove_operand(int64_t arg) {
+OPLOOM_COLD void TensorIteratorBase::remove_operand(int64_t arg) {
   need_operands();
   OPLOOM_INTERNAL_ASSERT(arg >= num_outputs_, "only inputs can be removed");
   operands_.erase(operands_.begin() + arg);
@@ -249,6 +250,16 @@ void TensorIteratorBase::remove_operand(int64_t arg) {
   for (const OperandInfo& op : operands_) {
     has_casts_ = has_casts_ || op.load != nullptr || op.store != nullptr;
   }
+}
+
+std::optional<float> TensorIteratorBase::take_number(int64_t arg) {
+  const TensorBase& tensor = tensor_base(arg);
+  if (tensor.scalar_type() == common_dtype() || !is_cpu_scalar(arg)) return std::nullopt;
+  float value;
+  detail::get_cast_loop(kFloat, tensor.scalar_type())(
+      reinterpret_cast<char*>(&value), 0, static_cast<const char*>(tensor.const_data_ptr()), 0, 1);
+  remove_operand(arg);
+  return value;
 }
 
 void TensorIteratorBase::narrow(int dim, int64_t start, int64_t size) {
