@@ -15,28 +15,12 @@ namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 
 using namespace at::vec;
 
-// The end of a row of 16-bit floats, in one place for all expressions.
-template <typename T>
-OPLOOM_NOINLINE Vec<float> load_rest(const T* source, int64_t count) {
-  return Rows<T>::load(source, count);
-}
-template <typename T>
-OPLOOM_NOINLINE void store_rest(T* target, Vec<float> value, int64_t count) {
-  Rows<T>::store(target, value, count);
-}
-
 // A result is a Vec or an array of Vec, for several outputs.
 template <typename T>
 OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const typename Rows<T>::V& value,
                                        int64_t count) {
   T* out = reinterpret_cast<T*>(target) + i;
-  if (count == Rows<T>::size()) {
-    Rows<T>::store(out, value);
-  } else if constexpr (c10::is_reduced_floating_point_v<T>) {
-    store_rest(out, value, count);
-  } else {
-    value.storeu(out, count);
-  }
+  count == Rows<T>::size() ? Rows<T>::store(out, value) : Rows<T>::store(out, value, count);
 }
 // The end of a row of bools.
 template <typename Mask>
@@ -95,7 +79,7 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
         store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
       }
     }
-    if (i < n) store(i, f(load_rest(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
+    if (i < n) store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
   } else if constexpr (kTwoForms<F>) {
     for_each_vec<T>(n, op, in, inputs, store, repeated);
   } else {

@@ -16,8 +16,8 @@ void gelu_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
             return vec::gelu_tanh(usual, x);
           }});
     } else {
-      cpu_kernel_vec<scalar_t>(iter,
-                               [](auto x) { return vec::gelu(vec::kRoundedTo<scalar_t>, x); });
+      cpu_kernel_vec<scalar_t, /*kWaits=*/false>(
+          iter, [](auto x) { return vec::gelu(vec::kRoundedTo<scalar_t>, x); });
     }
   });
 }
@@ -29,7 +29,7 @@ void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
     if (tanh_approximation) {
       // s + x s (1 - s) w', where s is the share 1 / (1 + exp(-w)); beyond `end` it is 0 or 1.
       constexpr opmath_t end = c10::special::kGeluTanhEnd<opmath_t>;
-      cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
+      cpu_kernel_vec<scalar_t, /*kWaits=*/false>(iter, [constant](auto grad, auto x) {
         using V = decltype(x);
         const V one(constant(1)), zero(constant(0));
         const V linear(constant(1.5957691216057308)), cubic(constant(0.07135481627260025));
@@ -44,7 +44,7 @@ void gelu_backward_kernel(TensorIteratorBase& iter, bool tanh_approximation) {
       });
     } else {
       // Phi(x) + x phi(x)
-      cpu_kernel_vec<scalar_t>(iter, [constant](auto grad, auto x) {
+      cpu_kernel_vec<scalar_t, /*kWaits=*/false>(iter, [constant](auto grad, auto x) {
         using V = decltype(x);
         const V pdf = (V(constant(-0.5)) * x * x).exp() * V(constant(0.39894228040143267794));
         return grad * (vec::normal_cdf(x) + x * pdf);

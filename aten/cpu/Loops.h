@@ -69,7 +69,7 @@ void cpu_kernel(TensorIteratorBase& iter, F f) {
 // ---- A Vec at a time ----
 
 template <typename T, typename F, size_t... I>
-OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t repeated, F& f,
+OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t repeated, const F& f,
                                         std::index_sequence<I...>) {
   using R = vec::Rows<T>;
   T* out = reinterpret_cast<T*>(data[0]);
@@ -106,8 +106,15 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
       return vec_arity<V, F>();
     }
   }();
-  const auto row = [&f](char* const* data, int64_t n, uint32_t repeated) {
-    dense_vec_row<T>(data, n, repeated, f, std::make_index_sequence<arity>{});
+  const auto function = [&f] {
+    if constexpr (kWaits || vec::kTwoForms<F>) {
+      return f;
+    } else {
+      return vec::Long<F>{f};
+    }
+  }();
+  const auto row = [&function](char* const* data, int64_t n, uint32_t repeated) {
+    dense_vec_row<T>(data, n, repeated, function, std::make_index_sequence<arity>{});
   };
   constexpr bool repeats = vec::kReadsRepeated<T, arity>, waits = kWaits && !vec::kTwoForms<F>;
   if constexpr (V::kInRegister) {

@@ -528,9 +528,8 @@ bool asks_for(const DenseRows& kind, int64_t bytes, bool in_place) {
 }
 
 // A row of an output that is at least so long, in bytes, is worth a call for what lies before its
-// first cache line; the ends of rows of narrow elements take long.
+// first cache line.
 constexpr int64_t kLinedBytes = 8192;
-constexpr int64_t lined_row_bytes(int64_t size) { return size <= kNarrow ? kLinedBytes : 1408; }
 
 // The loop, for long rows in pieces: what lies before the first cache line of an output is computed
 // first, since vectors that are written across two lines take up to 1.8 times as long; with `asks`,
@@ -541,7 +540,7 @@ auto by_lines(DenseRowLoop dense, const int64_t* sizes, int operands, bool asks)
     constexpr int64_t kAskedBytes = 1024;
     const int64_t most = asks ? kAskedBytes / *std::max_element(sizes, sizes + operands) : n;
     if (n < 2 * most &&
-        (n * sizes[0] < lined_row_bytes(sizes[0]) || at_lines(data[0], rows > 1 ? steps[0] : 0))) {
+        (n * sizes[0] < kLinedBytes || at_lines(data[0], rows > 1 ? steps[0] : 0))) {
       return dense(data, steps, n, rows, repeated);
     }
     for (int64_t r = 0; r < rows; ++r) {
@@ -659,8 +658,9 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
       sizes[k] = iter.element_size(k);
     }
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
-    const auto loop = by_lines(dense, sizes, operands,
-                               asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true));
+    const auto lines = by_lines(dense, sizes, operands,
+                                asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true));
+    const DenseRowLoop loop = lines;  // compiled once
     if (iter.numel() < GRAIN_SIZE) {
       return loop(data, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
     }

@@ -14,7 +14,13 @@
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 template <typename T>
-Vec<float> load_as_float(const T* source, int64_t count = Vec<float>::size()) {
+Vec<float> load_as_float(const T* source) {
+  alignas(kVecBytes) float buffer[Vec<float>::size()];
+  for (int i = 0; i < Vec<float>::size(); ++i) buffer[i] = static_cast<float>(source[i]);
+  return Vec<float>::loadu(buffer);
+}
+template <typename T>
+OPLOOM_NOINLINE Vec<float> load_as_float(const T* source, int64_t count) {
   alignas(kVecBytes) float buffer[Vec<float>::size()] = {};
   for (int64_t i = 0; i < count; ++i) buffer[i] = static_cast<float>(source[i]);
   return Vec<float>::loadu(buffer);
@@ -49,7 +55,7 @@ namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 #if !defined(CPU_CAPABILITY_AVX512)
 // The first `count` of the numbers.
 template <typename T>
-void store_from_float(T* target, Vec<float> value, int64_t count) {
+OPLOOM_NOINLINE void store_from_float(T* target, Vec<float> value, int64_t count) {
   T buffer[Vec<float>::size()];
   store_from_float(buffer, value);
   std::memcpy(static_cast<void*>(target), buffer, static_cast<size_t>(count) * sizeof(T));
@@ -116,6 +122,19 @@ requires(F::kCost >= 12 &&
          !requires { F::kManyConstants; }) inline constexpr int64_t kComputedTogether<F> = 4;
 #endif
 
+// Whether a loop of two stores each of them as soon as it is there. Two stores side by side, if
+// each is of a Vec across two cache lines, take twice as long as those that a load parts; functions
+// that are long keep them apart anyway, and are computed side by side.
+template <typename F>
+inline constexpr bool kInTurn = true;
+template <typename F>
+requires(F::kCost > 5) inline constexpr bool kInTurn<F> = false;
+// A function that is long.
+template <typename F>
+struct Long : F {
+  static constexpr int kCost = 10;
+};
+
 // f of so many Vecs, from element i on, of each row. Where a number stands for a whole row, two
 // Vecs of it are there.
 template <int64_t kVecs, typename T, typename F, size_t... I>
@@ -147,9 +166,17 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
   if constexpr (R::V::kInRegister) {
     constexpr int64_t kTogether = kComputedTogether<F>;
     for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
-      const auto results =
-          compute_together<kTogether>(in, i, repeated, f, std::index_sequence<I...>{});
-      for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
+      if constexpr (kInTurn<F> && kTogether == 2) {
+        const auto compute = [&](int64_t past) OPLOOM_ALWAYS_INLINE_LAMBDA {
+          store(i + past, f(R::load(row_at<kInputs>(in, I, i, repeated) + past)...), kStep);
+        };
+        compute(0);
+        compute(kStep);
+      } else {
+        const auto results =
+            compute_together<kTogether>(in, i, repeated, f, std::index_sequence<I...>{});
+        for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
+      }
     }
     for (; i < n; i += kStep) {
       const int64_t count = std::min(n - i, kStep);
@@ -211,6 +238,8 @@ struct OfAny {
 };
 template <typename F>
 inline constexpr int64_t kComputedTogether<OfAny<F>> = kComputedTogether<F>;
+template <typename F>
+inline constexpr bool kInTurn<OfAny<F>> = kInTurn<F>;
 template <typename F>
 OPLOOM_ALWAYS_INLINE auto of_any(const F& f) {
   if constexpr (kTwoForms<F> || requires { F::kShortForms; }) {

@@ -368,7 +368,7 @@ OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source) {
   return as_float(source, _mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
 }
 template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source, int64_t count) {
+OPLOOM_NOINLINE Vec<float> load_as_float(const T* source, int64_t count) {
   // Two halves of four, each read at once: the second ends where the numbers end.
   uint64_t half[2] = {};
   const char* bytes = reinterpret_cast<const char*>(source);

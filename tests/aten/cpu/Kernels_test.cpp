@@ -39,6 +39,7 @@
 #include <generated/ops/gelu.h>
 #include <generated/ops/item.h>
 #include <generated/ops/lerp.h>
+#include <generated/ops/linspace.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log10.h>
 #include <generated/ops/log1p.h>
@@ -60,6 +61,7 @@
 #include <generated/ops/relu.h>
 #include <generated/ops/round.h>
 #include <generated/ops/rsqrt.h>
+#include <generated/ops/scalar_tensor.h>
 #include <generated/ops/select.h>
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/silu.h>
@@ -76,6 +78,7 @@
 #include <generated/ops/tanh.h>
 #include <generated/ops/to.h>
 #include <generated/ops/trunc.h>
+#include <generated/ops/view.h>
 #include <generated/ops/where.h>
 #include <generated/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -439,6 +442,30 @@ TEST(BinaryKernels, IntegerDivision) {
       at::full({3}, std::numeric_limits<int64_t>::min(), TensorOptions().dtype(kLong));
   EXPECT_TRUE(at::equal(at::div(lowest, Scalar(-1), "trunc"), lowest));
   EXPECT_EQ(list<int64_t>(at::remainder(lowest, Scalar(-1))), (std::vector<int64_t>{0, 0, 0}));
+}
+
+// Numbers beside 16-bit floats are not rounded to them, nor are tensors without dimensions.
+TEST(BinaryKernels, SixteenBitFloatsBesideNumbers) {
+  for (const ScalarType dtype : {kHalf, kBFloat16}) {
+    const Tensor x = at::linspace(-4, 4, 1001).to(dtype), wide = x.to(kFloat);
+    const Tensor columns = x.slice(0, 0, 990).view({30, 33}).t();
+    for (const double number : {0.1, 3., -7.3, 1e5, 1e-9}) {
+      SCOPED_TRACE(testing::Message() << dtype << ' ' << number);
+      const Tensor product = wide.mul(number).to(dtype), quotient = wide.div(number).to(dtype);
+      EXPECT_TRUE(at::equal(x.mul(number), product));
+      EXPECT_TRUE(at::equal(at::mul(at::scalar_tensor(number), x), product));
+      EXPECT_TRUE(at::equal(at::mul(x, at::scalar_tensor(number, kDouble)), product));
+      EXPECT_TRUE(at::equal(x.div(number), quotient));
+      EXPECT_TRUE(at::equal(x.clone().div_(number), quotient));
+      EXPECT_TRUE(at::equal(columns.mul(number), columns.to(kFloat).mul(number).to(dtype)));
+      EXPECT_TRUE(at::equal(x.select(0, 7).mul(number), product.select(0, 7)));
+      Tensor out = at::empty({1001});
+      at::mul_out(out, x, at::scalar_tensor(number));
+      EXPECT_TRUE(at::equal(out, product.to(kFloat)));
+    }
+    EXPECT_EQ(at::tensor({60000.f}).to(dtype).div(1e5).item<float>(),
+              at::tensor({60000.f}).to(dtype).to(kFloat).div(1e5).to(dtype).item<float>());
+  }
 }
 
 TEST(BinaryKernels, DivisionOfIntegersByZeroIsAnError) {
