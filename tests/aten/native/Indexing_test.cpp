@@ -8,6 +8,7 @@
 #include <generated/ops/copy.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/eq.h>
+#include <generated/ops/expand.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/gather.h>
