@@ -11,6 +11,10 @@ namespace at::inline oploom_v1 {
 // TooHard: not decided cheaply; such tensors are let through.
 enum class MemOverlap { No, Yes, TooHard };
 
+// Of two tensors. Full: each element lies on that of the same position. Partial: some share memory
+// in another way. Decided for dense tensors and for views of one shape and the same strides, each
+// of which steps over those below it, such as x[:, 1:] and x[:, :-1]; TooHard: other views of one
+// storage whose bytes meet.
 enum class MemOverlapStatus { Full, Partial, No, TooHard };
 
 OPLOOM_API MemOverlap has_internal_overlap(const TensorBase& tensor);
@@ -21,9 +25,6 @@ OPLOOM_API MemOverlapStatus get_overlap_status(const TensorBase& a, const Tensor
 // Throws if the tensors share some elements without being the same view.
 OPLOOM_API void assert_no_partial_overlap(const TensorBase& a, const TensorBase& b,
                                           std::string_view prefix = {});
-// Whether an element of `a` may lie on one of `b` of another position; exact for views of one shape
-// whose strides are the same, each of which steps over those below it, of up to ten dimensions.
-OPLOOM_API bool may_share_elements(const TensorBase& a, const TensorBase& b);
 // Whether the tensors are known to share an element.
 OPLOOM_API bool share_memory(const TensorBase& a, const TensorBase& b);
 // Throws if they are.

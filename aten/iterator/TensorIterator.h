@@ -186,13 +186,6 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   const TensorBase& output_base(int64_t i = 0) const { return tensor_base(i); }
   const TensorBase& input_base(int64_t i = 0) const { return tensor_base(num_outputs_ + i); }
 
-  // The value of an input of one element, in the dtype that the kernel sees.
-  template <typename T>
-  T scalar_value(int64_t arg) const {
-    return *static_cast<const T*>(data_ptr(arg));
-  }
-  // Takes the operand out; it must be an input. Used with scalar_value().
-  void remove_operand(int64_t arg);
   // The value of an input of one element on the CPU whose own dtype is not the common one, which is
   // then taken out; nothing if it is none.
   std::optional<float> take_number(int64_t arg);
@@ -317,6 +310,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
     if (OPLOOM_UNLIKELY(num_rows_ != 0)) const_cast<TensorIteratorBase*>(this)->operands_of_rows();
   }
   void operands_of_rows();
+  // Takes an input out.
+  void remove_operand(int64_t arg);
   void take_short_rows(const TensorIteratorBase& other);
   std::string message_prefix() const;
   void populate_operands(TensorIteratorConfig& config);

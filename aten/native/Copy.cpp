@@ -87,10 +87,13 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
 
 void copy_on_cpu(const Tensor& self, const Tensor& src) {
   if (copy_dense(self, src)) return;
-  // A tensor may be shifted within itself. That of dense ones the iterator refuses.
+  // Views with gaps may be shifted within one tensor. Dense ones the iterator refuses.
   if (OPLOOM_UNLIKELY(self.is_alias_of(src)) &&
-      get_overlap_status(self, src) == MemOverlapStatus::TooHard && may_share_elements(self, src)) {
-    return copy_on_cpu(self, native::clone(src, MemoryFormat::Preserve));
+      !(self.is_non_overlapping_and_dense() && src.is_non_overlapping_and_dense())) {
+    const MemOverlapStatus overlap = get_overlap_status(self, src);
+    if (overlap == MemOverlapStatus::Partial || overlap == MemOverlapStatus::TooHard) {
+      return copy_on_cpu(self, native::clone(src, MemoryFormat::Preserve));
+    }
   }
   auto iter = TensorIteratorConfig()
                   .set_name("copy_")

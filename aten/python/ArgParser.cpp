@@ -395,11 +395,7 @@ Scalar Arguments::scalar(int i) const { return to_scalar(slots_[i]); }
 int64_t Arguments::integer(int i) const { return to_integer(slots_[i]); }
 double Arguments::number(int i) const { return to_number(slots_[i]); }
 
-bool Arguments::boolean(int i) const {
-  const int truth = PyObject_IsTrue(slots_[i]);
-  check_status(truth);
-  return truth != 0;
-}
+bool Arguments::boolean(int i) const { return is_true(slots_[i]); }
 
 std::string_view Arguments::string(int i) const {
   Py_ssize_t size = 0;

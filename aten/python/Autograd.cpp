@@ -136,9 +136,7 @@ PyObject* py_register_hook(PyObject* self, PyObject* function) {
 
 std::optional<bool> optional_flag(PyObject* object) {
   if (object == Py_None) return std::nullopt;
-  const int truth = PyObject_IsTrue(object);
-  check_status(truth);
-  return truth != 0;
+  return is_true(object);
 }
 
 std::vector<Tensor> to_tensors(PyObject* object, const char* what) {

@@ -152,11 +152,8 @@ void write_element(void* data, ScalarType type, PyObject* number) {
     if (is_python_number(value.get())) return write_element(data, type, value.get());
   }
   switch (type) {
-    case ScalarType::Bool: {
-      const int truth = PyObject_IsTrue(number);
-      check_status(truth);
-      return store(data, static_cast<uint8_t>(truth));
-    }
+    case ScalarType::Bool:
+      return store(data, static_cast<uint8_t>(is_true(number)));
     case ScalarType::Byte:
       return store_integer<uint8_t>(data, type, number);
     case ScalarType::Char:

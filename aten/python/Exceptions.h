@@ -77,6 +77,13 @@ inline void check_status(int status) {
   if (status < 0) throw PythonError();
 }
 
+// The truth value of an object; throws if asking for it raised an error.
+inline bool is_true(PyObject* object) {
+  const int truth = PyObject_IsTrue(object);
+  check_status(truth);
+  return truth != 0;
+}
+
 // Releases the GIL while it lives, if asked to.
 class ReleaseGil {
  public:

@@ -107,12 +107,6 @@ struct Selection {
   }
 };
 
-bool is_true(PyObject* object) {
-  const int truth = PyObject_IsTrue(object);
-  check_status(truth);
-  return truth != 0;
-}
-
 // Adds a dimension of size 1 that a boolean keeps or empties.
 void apply_boolean(Selection& selection, int64_t& dim, bool value) {
   selection.view = call_view<_ops::unsqueeze>(selection.view, dim);
