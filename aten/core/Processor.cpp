@@ -10,10 +10,6 @@
 namespace at::inline oploom_v1::detail {
 namespace {
 
-struct Fetches {
-  bool near, rows_near, written;
-};
-
 // By the family and the model (AMD64 Architecture Programmer's Manual, volume 3, E.3.2; Intel 64
 // and IA-32 Architectures Software Developer's Manual, volume 2, CPUID).
 Fetches fetches_of_processor() {
@@ -26,12 +22,14 @@ Fetches fetches_of_processor() {
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return {};
   const unsigned family = (eax >> 8 & 0xF) + (eax >> 20 & 0xFF);
   const unsigned model = (eax >> 4 & 0xF) + (eax >> 12 & 0xF0);
-  constexpr unsigned kZen5 = 0x1A;
+  constexpr unsigned kZen3 = 0x19, kZen5 = 0x1A;
+  constexpr unsigned kMilan = 1;  // the server; there are a Zen 4 and others of that family
   // The servers of the generations of Skylake, Cascade Lake and Cooper Lake.
   constexpr unsigned kCore = 6, kCascadeLake = 0x55;
-  if (amd && family == kZen5) return {.near = true};
+  if (amd && family == kZen3 && model == kMilan) return {.near = true, .spread = true};
+  if (amd && family == kZen5) return {.near = true, .near_long = true};
   if (intel && family == kCore && model == kCascadeLake) {
-    return {.near = true, .rows_near = true, .written = true};
+    return {.near = true, .near_long = true, .rows_near = true, .written = true};
   }
 #endif
   return {};
@@ -44,14 +42,13 @@ Fetches& fetches() {
 
 }  // namespace
 
-bool fetches_near() { return fetches().near; }
+bool fetches_near(bool waits) { return waits ? fetches().near : fetches().near_long; }
 bool fetches_rows_near() { return fetches().rows_near; }
 bool fetches_written() { return fetches().written; }
+bool fetches_spread() { return fetches().spread; }
 
-NearFetchesGuard::NearFetchesGuard(bool near, bool rows_near, bool written)
-    : near_(std::exchange(fetches().near, near)),
-      rows_near_(std::exchange(fetches().rows_near, rows_near)),
-      written_(std::exchange(fetches().written, written)) {}
-NearFetchesGuard::~NearFetchesGuard() { fetches() = {near_, rows_near_, written_}; }
+NearFetchesGuard::NearFetchesGuard(bool near, bool rows_near, bool written, bool spread)
+    : kept_(std::exchange(fetches(), {near, near, rows_near, written, spread})) {}
+NearFetchesGuard::~NearFetchesGuard() { fetches() = kept_; }
 
 }  // namespace at::inline oploom_v1::detail

@@ -36,14 +36,17 @@ OPLOOM_ALWAYS_INLINE T asked_here(T value) {
 // reduction is faster for it. Of 64 MB, most take 1.1 to 1.4 times as long there with nothing
 // fetched, and up to 1.7 times with lines 4 KB ahead or more. By near fetches, 8 KB ahead, they
 // take 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h). `Beside`
-// is a near fetch, too, for few rows that are gone through side by side.
-enum class Ahead : int64_t { None = 0, Beside = 1024, Far = 1536, Near = 8192 };
+// is a near fetch, too, for few rows that are gone through side by side. `Spread`: of four places
+// by turns, of one run of memory alone (Note [Spread fetches] there).
+enum class Ahead : int64_t { None = 0, Beside = 1024, Far = 1536, Near = 8192, Spread = 65536 };
 
 // The processors that want them have these instructions.
 #if defined(CPU_CAPABILITY_AVX512)
-inline constexpr bool kNearFetches = true;
+inline constexpr bool kNearFetches = true, kSpreadFetches = false;
+#elif defined(CPU_CAPABILITY_AVX2)
+inline constexpr bool kNearFetches = false, kSpreadFetches = true;
 #else
-inline constexpr bool kNearFetches = false;
+inline constexpr bool kNearFetches = false, kSpreadFetches = false;
 #endif
 
 // How this processor wants them asked for.
@@ -57,10 +60,26 @@ OPLOOM_ALWAYS_INLINE void fetch_at(const In* p, int64_t n) {
   fetch<ahead == Ahead::Near ? 3 : 2>(p, static_cast<int64_t>(ahead) / int64_t{sizeof(In)}, n);
 }
 template <typename In>
+OPLOOM_ALWAYS_INLINE void fetch_spread(const In* p, int64_t n) {
+  constexpr uintptr_t kLine = 64, kParts = at::detail::kSpreadParts;
+  const auto place = reinterpret_cast<uintptr_t>(p);
+  const auto bytes = static_cast<uintptr_t>(n) * sizeof(In);
+  const bool of_each = bytes % (kParts * kLine) == 0;  // as many lines of each part
+  for (uintptr_t i = 0; i < bytes; i += of_each ? kParts * kLine : kLine) {
+    const uintptr_t from = at::detail::spread_from(
+        of_each ? (place + i) / (kParts * kLine) * (kParts * kLine) : place + i);
+    for (uintptr_t part = 0; part < (of_each ? kParts : 1); ++part) {
+      fetch(reinterpret_cast<const char*>(from + part * (at::detail::kSpreadBytes / kParts)), 0, 1);
+    }
+  }
+}
+template <typename In>
 OPLOOM_ALWAYS_INLINE void fetch_behind(const In* p, int64_t n, Ahead ahead) {
   ahead = asked_here(ahead);
   if (kNearFetches && ahead == Ahead::Near) [[likely]] {
     fetch_at<Ahead::Near>(p, n);
+  } else if (kSpreadFetches && ahead == Ahead::Spread) {
+    fetch_spread(p, n);
   } else if (ahead != Ahead::None) {
     fetch_at<Ahead::Far>(p, n);
   }

@@ -25,7 +25,7 @@
 // up. Functions must therefore accept any value (0 or 1 fills up) without a trap.
 //
 // Both see dense rows only; see Note [Dense rows]. A function that computes for longer than memory
-// takes to be read says kWaits = false.
+// takes to be read says kWaits = false; two Vecs of it are then computed side by side.
 
 // Note [Bools are bytes]
 // A loop over bool runs one element at a time: GCC does not turn it into vector instructions. The

@@ -79,10 +79,13 @@ inline bool is_far(const TensorBase& tensor) {
 }
 // How far ahead of what is read of it to ask for more. Near fetches are worth it from the
 // third-level cache, too: sums and extremes of 4 MB take 0.87 of the time, of 24 MB 0.7.
-inline Ahead ahead_in(const TensorBase& tensor) {
+// `in_order`: it is gone through as it lies there.
+inline Ahead ahead_in(const TensorBase& tensor, bool in_order) {
   if (!has_bytes(tensor, 2 << 20)) return Ahead::None;
   const Ahead ahead = fetched_ahead();
-  return ahead == Ahead::Near || is_far(tensor) ? ahead : Ahead::None;
+  if (ahead == Ahead::Near) return ahead;
+  if (!is_far(tensor)) return Ahead::None;
+  return kSpreadFetches && in_order && at::detail::fetches_spread() ? Ahead::Spread : ahead;
 }
 // How to ask for what comes next where `depth` rows of it are gone through side by side: four at a
 // time, or many, for which the first-level cache may have no room. It is worth it from the
@@ -731,12 +734,13 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
 }
 
 inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
-  r.ahead = ahead_in(self);
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
   const ReducePlan plan(result, self, mask,
                         ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())),
                         r.shortest);
+  const bool in_order = self.is_contiguous() && plan.reduced.size() == 1 && plan.kept.size() <= 1;
+  r.ahead = ahead_in(self, in_order);
   r.rows_ahead = ahead_in_rows(self, plan.depth, r.together);
   if (plan.outputs == 0) return;
   if (plan.count == 0) {

@@ -97,6 +97,7 @@ int64_t place_in_one_pass(const T* p, int64_t n, Ahead ahead) {
       const V here(std::bit_cast<T>(static_cast<Index<T>>(i)));
       if (kNearFetches && asked_here(ahead) == Ahead::Near) [[likely]]
         fetch_at<Ahead::Near>(p + i, kBlock);
+      if (kSpreadFetches && asked_here(ahead) == Ahead::Spread) fetch_spread(p + i, kBlock);
       V x[kSide];
       for (int64_t k = 0; k < kSide; ++k) {
         x[k] = L::load(p + i + k * L::kSize);
@@ -232,7 +233,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
   const bool in_rows = conversion.direct && stride == sizeof(T);
-  const Ahead ahead = in_rows ? ahead_in(self) : Ahead::None;
+  const Ahead ahead = in_rows ? ahead_in(self, self.is_contiguous()) : Ahead::None;
   constexpr int64_t kChunk = 1024;
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   // `dense`: they lie there as T.

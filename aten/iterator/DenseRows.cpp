@@ -183,7 +183,7 @@ int gathered_in_place(char* const* data, const int64_t* strides, const int64_t* 
 // Rows of which some are not dense, with buffers for those.
 void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                            int operands, int64_t size0, int64_t size1, int64_t largest,
-                           uint32_t repeated, bool stream, DenseRowLoop dense) {
+                           uint32_t repeated, bool stream, bool waits, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
   alignas(64) char buffers[kBuffersBytes];
   char* buffer[kMaxOperands];
@@ -207,7 +207,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   for (int k = 0, next = 0; k < operands; ++k) {
     buffer[k] = buffers + (mode[k] == Mode::Dense ? 0 : next++ * bytes);
   }
-  const bool near = fetches_near();
+  const bool near = fetches_near(waits);
   const bool fetches = stream && columns;
   // Where it has rows to read as well, a Zen 5 is a fifth faster without the columns in between,
   // and a Cascade Lake an eighth where it has none.
@@ -473,7 +473,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   const bool short_rows =
       in_order && size1 > 1 && !one_by_one && !transposes && size0 * largest <= short_bytes;
   // Pieces of a row follow one another, but not in blocks of rows, for transposed operands.
-  bool near = stream && operands > outputs && fetches_near();
+  bool near = stream && operands > outputs && fetches_near(kind.waits);
   for (int k = 0; near && k < operands; ++k) {
     near = mode_of(k < outputs, strides[k], outer[k], sizes[k], size1) != Mode::Columns;
   }
@@ -515,7 +515,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, repeated, rows_loop);
   } else {
     for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
-                          stream, rows_loop);
+                          stream, kind.waits, rows_loop);
   }
   if (in_pieces) stream_fence();
 }
@@ -650,13 +650,11 @@ void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kin
 OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRows& kind) {
   const DenseRowLoop dense = kind.loop;
   const int operands = iter.ntensors();
+  int64_t sizes[kMaxOperands];
+  for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
   if (iter.is_dense_row()) {
     char* data[kMaxOperands];
-    int64_t sizes[kMaxOperands];
-    for (int k = 0; k < operands; ++k) {
-      data[k] = static_cast<char*>(iter.data_ptr(k));
-      sizes[k] = iter.element_size(k);
-    }
+    for (int k = 0; k < operands; ++k) data[k] = static_cast<char*>(iter.data_ptr(k));
     const bool in_place = std::find(data + 1, data + operands, data[0]) != data + operands;
     const auto lines = by_lines(dense, sizes, operands,
                                 asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true));
@@ -677,8 +675,6 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
     }
   }
   if (iter.has_casts()) return for_each_converted_row(iter, kind);
-  int64_t sizes[kMaxOperands];
-  for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
   for_each_row_of(iter, sizes, kind);
 }
 

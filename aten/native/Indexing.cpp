@@ -287,12 +287,12 @@ bool is_product(std::string_view reduce) {
 std::optional<Tensor> begin_scatter(const char* op, const Tensor& self, int64_t& dim,
                                     const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim(op, dim, self.dim());
-  const bool expanded = is_expanded(index);
-  const Tensor once = expanded ? unexpanded(index) : index;
-  const auto checked = checked_index(op, once, dim, size_along(self, dim), false);
+  std::optional<Tensor> once;
+  if (OPLOOM_UNLIKELY(is_expanded(index))) once = unexpanded(index);
+  const auto checked = checked_index(op, once ? *once : index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (index.numel() == 0) return std::nullopt;
-  return expanded ? expanded_as(*checked, index) : *at_least_1d(*checked);
+  return once ? expanded_as(*checked, index) : *at_least_1d(*checked);
 }
 
 }  // namespace

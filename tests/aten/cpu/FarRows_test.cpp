@@ -6,6 +6,7 @@
 #include <generated/ops/TensorOperators.h>
 #include <generated/ops/add.h>
 #include <generated/ops/arange.h>
+#include <generated/ops/argmax.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/contiguous.h>
@@ -25,6 +26,7 @@
 #include <generated/ops/slice.h>
 #include <generated/ops/softmax.h>
 #include <generated/ops/sub.h>
+#include <generated/ops/sum.h>
 #include <generated/ops/to.h>
 #include <generated/ops/view.h>
 #include <gtest/gtest.h>
@@ -32,6 +34,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,7 +86,7 @@ void expect_as_pieces(const Operation& f, const Tensor& t, int64_t dim) {
 
 // As one processor or another wants rows asked for.
 class FarRows : public testing::TestWithParam<bool> {
-  at::detail::NearFetchesGuard guard_{GetParam(), GetParam(), GetParam()};
+  at::detail::NearFetchesGuard guard_{GetParam(), GetParam(), GetParam(), GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(NearOrFar, FarRows, testing::Bool());
 
@@ -99,6 +102,33 @@ TEST_P(FarRows, AsRowsInTheCache) {
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape); }, t, 0);
     expect_as_pieces([](const Tensor& x) { return at::cumsum(x, 1); }, t, 0);
   }
+}
+
+// One run of memory, part of which is asked for in another order than it is read in.
+TEST_P(FarRows, ReducedInOrder) {
+  for (const auto& [columns, dtype] : {std::pair(4096, kFloat), {1003, kDouble}}) {
+    const Tensor t = far_tensor(columns, dtype);
+    expect_as_pieces([](const Tensor& x) { return at::sum(x, {1}); }, t, 0);
+    expect_as_pieces([](const Tensor& x) { return at::argmax(x, 1); }, t, 0);
+  }
+}
+
+TEST(SpreadFetches, EachLineOfTheNextBlockIsAskedForOnce) {
+  using at::detail::kSpreadBytes, at::detail::kSpreadParts, at::detail::spread_from;
+  constexpr uintptr_t kLine = 64, kBegin = 5 * kSpreadBytes;
+  std::set<uintptr_t> lines;
+  for (uintptr_t place = kBegin + 7; place < kBegin + kSpreadBytes; place += kLine) {
+    const uintptr_t line = spread_from(place);
+    EXPECT_EQ(line % kLine, 0);
+    EXPECT_GE(line, kBegin + kSpreadBytes);
+    EXPECT_LT(line, kBegin + 2 * kSpreadBytes);
+    lines.insert(line);
+    // As many lines as there are parts are of one place in each.
+    const uintptr_t group = place / (kSpreadParts * kLine) * (kSpreadParts * kLine);
+    const uintptr_t part = (place - group) / kLine;
+    EXPECT_EQ(line, spread_from(group) + part * (kSpreadBytes / kSpreadParts));
+  }
+  EXPECT_EQ(lines.size(), kSpreadBytes / kLine);
 }
 
 // What is written to a cache that cores share is asked for; results of a seventh of it are not.
