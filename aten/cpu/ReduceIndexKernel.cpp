@@ -70,9 +70,9 @@ OPLOOM_ALWAYS_INLINE auto is_better(const V& x, const V& best) {
 
 // The first place of the extreme of n floats that come from memory, which would rest while they are
 // gone through a second time. Every lane keeps its best number and the block that it was in.
-// There are only near fetches: this takes as many instructions as memory gives time for. -1 if
-// there is a NaN among them, or no Vec for them, or they are too few or too many. (Integers would
-// be as well served, but libraries of selected operators have no room for it.)
+// There are near and spread fetches alone: this takes as many instructions as memory gives time
+// for. -1 if there is a NaN among them, or no Vec for them, or they are too few or too many.
+// (Integers would be as well served, but libraries of selected operators have no room for it.)
 template <typename F, typename T>
 int64_t place_in_one_pass(const T* p, int64_t n, Ahead ahead) {
   using L = Lanes<T>;
