@@ -42,7 +42,7 @@ OPLOOM_API bool fetches_spread();
 // parts of it.
 inline constexpr uintptr_t kSpreadBytes = 65536, kSpreadParts = 4;
 // The line to ask for where the line of `place` is read, so that each of the next block is asked
-// for once. A line of 64 bytes in each part has the same place there.
+// for once. Those of 256 bytes in a row lie in the four parts, at the same place of each.
 inline uintptr_t spread_from(uintptr_t place) {
   constexpr uintptr_t kLine = 64, kPart = kSpreadBytes / kSpreadParts;
   const uintptr_t line = place % kSpreadBytes / kLine;

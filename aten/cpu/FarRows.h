@@ -59,6 +59,8 @@ template <Ahead ahead, typename In>
 OPLOOM_ALWAYS_INLINE void fetch_at(const In* p, int64_t n) {
   fetch<ahead == Ahead::Near ? 3 : 2>(p, static_cast<int64_t>(ahead) / int64_t{sizeof(In)}, n);
 }
+// Asks for what Note [Spread fetches] says where n elements from p on are read. One place is
+// computed for four lines where the steps of a loop have no others.
 template <typename In>
 OPLOOM_ALWAYS_INLINE void fetch_spread(const In* p, int64_t n) {
   constexpr uintptr_t kLine = 64, kParts = at::detail::kSpreadParts;
