@@ -53,8 +53,9 @@ using Blocks = void (*)(const Operands<T>& o, int64_t last, int64_t count);
 // vector, or one of kWide. Their sums fill the registers, and are enough to hide the time that a
 // multiply-add takes; a wide row reads long runs of memory. More than kHigh rows of one vector are
 // taken at once where they are all that is left: each row reads a number for one multiply-add.
+// Sixteen such rows at once take 1.15 times as long as two blocks of eight on a Zen 4.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr int kRows = 8, kColumns = 3, kShort = 6, kTall = 16, kWide = 16;
+constexpr int kRows = 8, kColumns = 3, kShort = 6, kTall = 12, kWide = 16;
 #elif defined(CPU_CAPABILITY_AVX2)
 constexpr int kRows = 6, kColumns = 2, kShort = 4, kTall = 8, kWide = 8;
 #else

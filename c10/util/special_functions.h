@@ -61,9 +61,10 @@ OPLOOM_HOST_DEVICE complex<T> exp2_of_rounded(const complex<T>& z, const complex
           im == 0 ? im : im + (re * y_lost + im * x_lost)};
 }
 
-// Beyond these, the share of gelu_tanh() is 0 or 1 in float or double.
+// Beyond these, the share of gelu_tanh() is 0 or 1 in float or double, and at the lower of them so
+// small that vec::sigmoid_product() takes it to be 0.
 template <typename T>
-inline constexpr T kGeluTanhEnd = T(sizeof(T) == sizeof(float) ? 10.8 : 21.9);
+inline constexpr T kGeluTanhEnd = T(sizeof(T) == sizeof(float) ? 13 : 27);
 
 // x / (1 + exp(-w)) with w = sqrt(8/pi) (x + 0.044715 x^3), gelu with tanh for the share of the
 // normal distribution: D. Hendrycks and K. Gimpel, "Gaussian error linear units" (2016). w is kept

@@ -444,21 +444,27 @@ template <typename T>
 inline constexpr T kLowestShare = T(std::is_same_v<T, float> ? -174 : -1390);
 
 template <typename T>
-OPLOOM_NOINLINE Vec<T> sigmoid_product_of_any(Vec<T> a, Vec<T> w, Vec<T> rest) {
+OPLOOM_NOINLINE Vec<T> sigmoid_product_of_far(Vec<T> a, Vec<T> w, Vec<T> rest) {
   using V = Vec<T>;
   const V nearest(kNearestShare<T>), lowest(kLowestShare<T>), zero(T(0));
   const V factor = blendv(a, a * zero, w < lowest);
   // Where nothing is left, sums have lost the sign.
-  const V far =
-      exp_times(factor, zero, at_least(at_most(w, nearest), lowest), rest) | (a & V(T(-0.0)));
-  return blendv(far, sigmoid_product_near(a, at_least(w, nearest), rest), w >= nearest);
+  return exp_times(factor, zero, at_least(at_most(w, nearest), lowest), rest) | (a & V(T(-0.0)));
 }
 
 template <typename U, typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product_of(U& usual, Vec<T> a, Vec<T> w, Vec<T> rest) {
-  if (!usual.are(w >= Vec<T>(kNearestShare<T>))) [[unlikely]]
-    return sigmoid_product_of_any(a, w, rest);
-  return sigmoid_product_near(a, w, rest);
+  using V = Vec<T>;
+  const V nearest(kNearestShare<T>);
+  const auto is_near = w >= nearest;
+  if constexpr (std::is_base_of_v<Any, U>) {
+    const V near = sigmoid_product_near(a, at_least(w, nearest), rest);
+    const bool is_simple = all(is_near | (w < V(kLowestShare<T>)));
+    return blendv(is_simple ? a * V(T(0)) : sigmoid_product_of_far(a, w, rest), near, is_near);
+  } else {
+    usual.are(is_near);
+    return sigmoid_product_near(a, w, rest);
+  }
 }
 
 // a * sigmoid(x)
