@@ -54,6 +54,7 @@ struct SimpleOp {
     // With twice as many, reading memory takes 5 to 10 % longer.
     static constexpr int kTogether = 4;
     static constexpr Together kRowsTogether = Together::Few;
+    static constexpr size_t kStateBytes = sizeof(T);
     alignas(T) Part acc[kColumnsOf<T> * kParts + L::kSize];
     static constexpr int64_t kWidest = kWide<Part> / kParts;
     // Rows without gaps between them, n elements in all.
@@ -400,6 +401,7 @@ struct VarOp {
     using L = Lanes<T>;
     using V = typename L::V;
     static constexpr Together kRowsTogether = Together::Many;
+    static constexpr size_t kStateBytes = 0;
     T base[kColumnsOf<Acc> + L::kSize];
     T offset[kColumnsOf<Acc> + L::kSize];
     T squares[kColumnsOf<Acc> + L::kSize];

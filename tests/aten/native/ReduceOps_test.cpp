@@ -558,6 +558,30 @@ TEST(Reductions, ColumnsWithoutGaps) {
   }
 }
 
+// Rows that are taken as a whole, or in strips, and in parts that are merged; as elements of two
+// dimensions with gaps between the blocks of the first.
+TEST(Reductions, WideColumns) {
+  for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf, at::kInt}) {
+    for (int64_t width : {500, 1024, 1025, 1500, 1537, 2049, 3100}) {
+      for (int64_t rows : {1, 3, 31, 64, 100, 130}) {
+        const int64_t apart = rows + 1;
+        const Tensor numbers =
+            at::arange(2 * apart * width).remainder(7).view({2, apart, width}).to(dtype);
+        std::vector<int64_t> sums(static_cast<size_t>(width)), largest = sums;
+        for (int64_t i = 0; i < 2 * apart * width; ++i) {
+          if (i / width % apart == rows) continue;
+          sums[i % width] += i % 7;
+          largest[i % width] = std::max(largest[i % width], i % 7);
+        }
+        const Tensor taken = numbers.narrow(1, 0, rows);
+        SCOPED_TRACE(testing::Message() << dtype << ' ' << rows << ' ' << width);
+        EXPECT_EQ(ints(taken.sum({0, 1})), sums);
+        EXPECT_EQ(ints(taken.amax({0, 1})), largest);
+      }
+    }
+  }
+}
+
 // Over two dimensions that do not follow each other, as those of patches of an image.
 TEST(Reductions, Patches) {
   for (const at::ScalarType dtype : {at::kInt, at::kBFloat16, at::kFloat, at::kDouble}) {
