@@ -105,15 +105,21 @@ TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides, const TensorOpt
   return TensorBase(std::move(impl));
 }
 
-void resize(const TensorBase& tensor, IntArrayRef sizes) {
+size_t check_resizable(const TensorBase& tensor, IntArrayRef sizes) {
   c10::check_size_nonnegative(sizes);
   const size_t bytes =
       c10::computeStorageNbytesContiguous(sizes, tensor.itemsize(), tensor.storage_offset());
   const Storage& storage = tensor.storage();
+  OPLOOM_CHECK(bytes <= storage.nbytes() || storage.resizable(),
+               "resize_(): a tensor whose memory is owned elsewhere cannot grow: it has ",
+               storage.nbytes(), " bytes, and shape ", sizes, " needs ", bytes);
+  return bytes;
+}
+
+void resize(const TensorBase& tensor, IntArrayRef sizes) {
+  const size_t bytes = check_resizable(tensor, sizes);
+  const Storage& storage = tensor.storage();
   if (bytes > storage.nbytes()) {
-    OPLOOM_CHECK(storage.resizable(),
-                 "resize_(): a tensor whose memory is owned elsewhere cannot grow: it has ",
-                 storage.nbytes(), " bytes, and shape ", sizes, " needs ", bytes);
     DataPtr fresh = storage.allocator()->allocate(bytes);
     if (storage.data() != nullptr && fresh.get() != nullptr) {
       OPLOOM_CHECK_NOT_IMPLEMENTED(tensor.is_cpu(), "resize_(): memory of the device ",

@@ -19,6 +19,8 @@ OPLOOM_API TensorBase empty_strided(IntArrayRef sizes, IntArrayRef strides,
 // Gives a tensor new sizes in place, keeping its memory where that is large enough and its elements
 // as far as they fit. Throws when the memory belongs to somebody else and is too small.
 OPLOOM_API void resize(const TensorBase& tensor, IntArrayRef sizes);
+// Throws where that would. The bytes of memory that the tensor needs then.
+OPLOOM_API size_t check_resizable(const TensorBase& tensor, IntArrayRef sizes);
 // Gives an out= tensor the sizes of a result, with these strides (empty: contiguous). A tensor that
 // has the sizes already keeps its strides. Says whether anything changed.
 OPLOOM_API bool resize_output(const TensorBase& out, IntArrayRef sizes, IntArrayRef strides = {});

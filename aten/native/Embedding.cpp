@@ -75,7 +75,6 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
                        "embedding_dense_backward(): expected every index in [0, ", num_weights - 1,
                        "], got ", rows[i], " at position ", i);
   }
-  Tensor(out).zero_();
   std::vector<int64_t> uses;
   if (scale_grad_by_freq) {
     uses.resize(static_cast<size_t>(num_weights));
@@ -87,6 +86,7 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
   // Threads share out the weights' rows, so each row is summed in the order of the indices.
   OPLOOM_DISPATCH(out.scalar_type(), "embedding_dense_backward",
                   (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
+                    Tensor(out).zero_();
                     const auto* from = grad.const_data_ptr<scalar_t>();
                     auto* to = out.mutable_data_ptr<scalar_t>();
                     const int64_t grain = grain_for(

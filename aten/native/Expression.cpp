@@ -100,7 +100,9 @@ void compute_expression(const char* name, const ExpressionKernel* kernel,
     build_any(iter, targets, inputs, traits);
   }
   check_dtype(name, iter.common_dtype(), traits);
-  if (kernel != nullptr) kernel->run(iter, *kernel, numbers);
+  // A number on the CPU beside a tensor on meta has a kernel, but the result no memory.
+  const bool has_memory = iter.device_type() != DeviceType::Meta;
+  if (kernel != nullptr && has_memory) kernel->run(iter, *kernel, numbers);
   for (size_t i = 0; i < outputs.size(); ++i) {
     *outputs.begin()[i] = Tensor(iter.output_base(static_cast<int64_t>(i)));
   }

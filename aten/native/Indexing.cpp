@@ -253,8 +253,8 @@ void check_index_shape(const char* op, const char* name, const Tensor& bound, in
   OPLOOM_CHECK(std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(bound.dim(), 1), op,
                "(): expected an index with the same number of dimensions as ", name, ", ",
                bound.dim(), ", got ", index.dim());
-  for (int64_t d = 0; d < index.dim(); ++d) {
-    OPLOOM_CHECK(d == dim || index.sizes()[d] <= size_along(bound, d), op,
+  for (int64_t d = 0; d < std::max<int64_t>(index.dim(), 1); ++d) {
+    OPLOOM_CHECK(d == dim || size_along(index, d) <= size_along(bound, d), op,
                  "(): expected an index of no larger size than ", name, " in dim ", d,
                  ", got shapes ", index.sizes(), " and ", bound.sizes());
   }

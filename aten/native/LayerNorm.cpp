@@ -1,6 +1,7 @@
 // layer_norm and its gradient.
 #include <aten/core/Empty.h>
 #include <aten/native/ShapeUtils.h>
+#include <aten/native/StructuredOutputs.h>
 #include <aten/stubs/LayerNorm.h>
 #include <generated/native/layer_norm.h>
 #include <generated/native/native_layer_norm.h>
@@ -79,6 +80,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_backward(const Tensor& grad_out, c
                                                        const std::optional<Tensor>& weight,
                                                        const std::optional<Tensor>& bias,
                                                        std::array<bool, 3> output_mask) {
+  check_one_device("native_layer_norm_backward", grad_out, input, mean, rstd, weight, bias);
   const Rows rows =
       check_layer_norm("native_layer_norm_backward", input, normalized_shape, weight, bias);
   OPLOOM_CHECK(grad_out.sizes() == input.sizes() && grad_out.scalar_type() == input.scalar_type(),

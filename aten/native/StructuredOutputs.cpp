@@ -59,7 +59,10 @@ Tensor make_output(IntArrayRef sizes, IntArrayRef strides, const TensorOptions& 
 Tensor fit_output(const char* name, const Tensor& out, IntArrayRef sizes, IntArrayRef strides,
                   const TensorOptions& options, bool iterator, Writes writes) {
   check_output(name, out, sizes, options, iterator);
-  if (writes == Writes::Elsewhere) return make_output(sizes, strides, options);
+  if (writes == Writes::Elsewhere) {
+    if (out.sizes() != sizes) detail::check_resizable(out, sizes);
+    return make_output(sizes, strides, options);
+  }
   detail::resize_output(out, sizes, strides);
   return temporary_for(out, sizes, strides, options, writes);
 }
@@ -133,8 +136,12 @@ void check_apart(const char* name, const Tensor& a, const Tensor& b) {
 
 Tensor& assign_out(Tensor& out, const Tensor& result, const char* name) {
   check_assignable(name, out, result);
-  detail::resize_output(out, result.sizes(), {});
-  return out.copy_(result);
+  if (out.sizes() == result.sizes()) return out.copy_(result);
+  ShapeGuard resized(out);
+  detail::resize_output(out, result.sizes());
+  out.copy_(result);
+  resized.dismiss();
+  return out;
 }
 
 void assign_outs(const char* name, ArrayRef<Tensor*> outs, ArrayRef<const Tensor*> results) {
@@ -143,7 +150,15 @@ void assign_outs(const char* name, ArrayRef<Tensor*> outs, ArrayRef<const Tensor
     check_assignable(name, *outs[i], *results[i]);
     for (size_t j = 0; j < i; ++j) check_apart(name, *outs[i], *outs[j]);
   }
-  for (size_t i = 0; i < outs.size(); ++i) assign_out(*outs[i], *results[i], name);
+  // Each can hold its result before any is written.
+  std::vector<ShapeGuard> resized;
+  for (size_t i = 0; i < outs.size(); ++i) {
+    if (outs[i]->sizes() == results[i]->sizes()) continue;
+    resized.emplace_back(*outs[i]);
+    detail::resize_output(*outs[i], results[i]->sizes());
+  }
+  for (size_t i = 0; i < outs.size(); ++i) outs[i]->copy_(*results[i]);
+  for (ShapeGuard& guard : resized) guard.dismiss();
 }
 
 KeptOutputs::~KeptOutputs() = default;

@@ -616,6 +616,9 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t split_size = size / chunks + (size % chunks != 0 ? 1 : 0);
   // An empty dimension still gives as many chunks as were asked for.
   if (split_size == 0) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    OPLOOM_CHECK_VALUE(chunks <= kMost, "chunk(): expected at most ", kMost,
+                       " chunks of a dimension of size 0, got ", chunks);
     const std::vector<int64_t> sizes(static_cast<size_t>(chunks), 0);
     return self.split_with_sizes(sizes, dim);
   }

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import oploom
 import pytest
 
@@ -41,6 +42,76 @@ def test_products_of_bools_are_refused_before_anything_is_written(name, dims):
     assert not out.any()
 
 
+# In a process of its own, too.
+UNREADABLE = """import oploom
+empty = oploom.arange(10.0)[7:7]
+index = oploom.tensor(0)
+calls = [
+    lambda: oploom.zeros(2).scatter(0, index, empty),
+    lambda: oploom.zeros(()).scatter_add(0, index, empty),
+    lambda: oploom.value_selecting_reduction_backward(empty, 0, index, [2], True),
+]
+for call in calls:
+    try:
+        call()
+    except RuntimeError as error:
+        assert "no larger size than src" in str(error)
+    else:
+        raise AssertionError("nothing was refused")
+ones = oploom.ones(5, 3)
+meta = oploom.ones(3, device="meta")
+try:
+    oploom.native_layer_norm_backward(
+        ones, ones, [3], ones[:, :1], ones[:, :1], meta, None, [True] * 3
+    )
+except RuntimeError as error:
+    assert "on the same device" in str(error)
+else:
+    raise AssertionError("nothing was refused")
+number = oploom.tensor(1.5)
+for function in [oploom.hypot, oploom.atan2, oploom.xlogy, oploom.nn.functional.huber_loss]:
+    for _, tangent in [
+        oploom.func.jvp(lambda x: function(x, meta), (number,), (number,)),
+        oploom.func.jvp(lambda x: function(meta, x), (number,), (number,)),
+    ]:
+        assert tangent.is_meta
+"""
+
+
+def test_numbers_beside_what_has_no_memory_do_not_crash():
+    path = [p for p in sys.path if p]
+    code = f"import sys; sys.path[:0] = {path!r}\n{UNREADABLE}"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-3000:]
+
+
+def test_an_output_that_cannot_grow_keeps_the_others_from_being_written():
+    values = oploom.zeros(3, dtype=oploom.int64)
+    indices = oploom.from_numpy(np.array([7]))
+    with pytest.raises(RuntimeError, match="cannot grow"):
+        oploom.sort(oploom.tensor([[2, 1], [1, 2]]), 0, out=(values, indices))
+    assert values.tolist() == [0, 0, 0] and indices.tolist() == [7]
+
+    x = oploom.from_numpy(np.array([[7]])).expand(3, 5)
+    indices = oploom.ones(3, 5, dtype=oploom.int64)
+    with pytest.raises(RuntimeError, match="cannot grow"):
+        oploom.min(x, 0, out=(x.detach(), indices))
+    assert indices.shape == (3, 5) and indices.sum() == 15
+
+
+def test_an_output_that_is_refused_is_as_it_was():
+    out = oploom.ones(3, 2, dtype=oploom.int64)
+    ones = oploom.ones(2, 2, dtype=oploom.int64)
+    with pytest.raises(NotImplementedError, match="embedding_dense_backward"):
+        oploom.embedding_dense_backward(ones, oploom.tensor([1, 1]), 3, 0, False, out=out)
+    assert out.sum() == 6
+
+    out = oploom.ones(4, 3, 3, dtype=oploom.float16, requires_grad=True)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        oploom.softmax(oploom.ones(4, 1, 3, dtype=oploom.bfloat16), 2, out=out)
+    assert out.shape == (4, 3, 3)
+
+
 COMPLEX = oploom.ones(3, dtype=oploom.complex64)
 WHOLE = oploom.ones(3, dtype=oploom.int64)
 ONES = oploom.ones(3)
@@ -64,6 +135,7 @@ MESSAGES = [
      "linear(): expected operands of one dtype, got float32 and int64"),
     (lambda: oploom.nn.functional.linear(MATRIX, oploom.ones(2, 4), ONES),
      "linear(): expected bias of shape [out] for weight of shape [out, in], got [3] and [2, 4]"),
+    (lambda: ONES[:0].chunk(2**62), "chunk(): expected at most 2147483647 chunks of a dimension of "),
     (lambda: WHOLE // 0, "floor_divide(): division of an integer by zero"),
     (lambda: COMPLEX // COMPLEX, "floor_divide(): complex numbers are not supported"),
     (lambda: oploom.arccos_(WHOLE.clone()), "arccos_(): "),

@@ -96,6 +96,10 @@ def test_state_dict_round_trip():
     with pytest.raises(RuntimeError, match=r"scale: expected shape \(1,\), got \(3, 4\)"):
         b.load_state_dict({**a.state_dict(), "scale": x})
     assert b.load_state_dict({}, strict=False).missing_keys == list(a.state_dict())
+    with pytest.raises(RuntimeError, match="bias: expected a tensor with data, got one on meta"):
+        oploom.nn.Linear(1, 1).load_state_dict(
+            {"weight": x[:1, :1], "bias": oploom.ones(1, device="meta")}
+        )
     with pytest.raises(TypeError, match="expected a mapping from names to Tensors, got list"):
         b.load_state_dict([x])
     with pytest.raises(RuntimeError, match="count: expected a Tensor, got int"):

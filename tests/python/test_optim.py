@@ -174,6 +174,17 @@ def test_fused_adam_refuses_before_it_changes_anything(change, message):
     assert lists["self"][0].tolist() == [1] * 3
 
 
+def test_a_step_of_adam_that_is_refused_does_not_count():
+    parameters = [nn.Parameter(oploom.ones(3)), nn.Parameter(oploom.ones(2))]
+    optimizer = oploom.optim.Adam(parameters, lr=0.1)
+    (parameters[0].sum() + parameters[1].sum()).backward()
+    optimizer.step()
+    parameters[1].grad.data = oploom.ones(5)
+    with pytest.raises(RuntimeError, match="shape"):
+        optimizer.step()
+    assert [optimizer.state[p]["step"].item() for p in parameters] == [1, 1]
+
+
 def test_fused_adam_refuses_shared_memory():
     both = oploom.ones(4)
     with pytest.raises(RuntimeError, match=r"^_fused_adam_\(\): .* memory"):

@@ -452,6 +452,8 @@ class Module:
                 problems.append(
                     f"{name}: expected shape {tuple(tensor.shape)}, got {tuple(given.shape)}"
                 )
+            elif given.is_meta and not tensor.is_meta:
+                problems.append(f"{name}: expected a tensor with data, got one on meta")
         if problems:
             details = "".join(f"\n  {problem}" for problem in problems)
             raise RuntimeError(f"load_state_dict() of {type(self).__name__}:{details}")

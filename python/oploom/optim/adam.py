@@ -37,13 +37,18 @@ class Adam(Optimizer):
         for step in steps:
             step.add_(1)
         beta1, beta2 = group["betas"]
-        self._fused_step(
-            parameters, [p.grad for p in parameters], [s["exp_avg"] for s in states],
-            [s["exp_avg_sq"] for s in states],
-            [s["max_exp_avg_sq"] for s in states] if group["amsgrad"] else [], steps,
-            lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=group["weight_decay"],
-            eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"],
-        )
+        try:
+            self._fused_step(
+                parameters, [p.grad for p in parameters], [s["exp_avg"] for s in states],
+                [s["exp_avg_sq"] for s in states],
+                [s["max_exp_avg_sq"] for s in states] if group["amsgrad"] else [], steps,
+                lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=group["weight_decay"],
+                eps=group["eps"], amsgrad=group["amsgrad"], maximize=group["maximize"],
+            )
+        except Exception:
+            for step in steps:
+                step.sub_(1)
+            raise
 
     def _state_of(self, parameter: Tensor, amsgrad: bool) -> Dict[str, Tensor]:
         state = self.state[parameter]
