@@ -608,7 +608,8 @@ void TensorIteratorBase::make_output(int64_t index, IntArrayRef sizes, IntArrayR
 void TensorIteratorBase::learn_output(int64_t index, const TensorBase& tensor) {
   OperandInfo& op = operands_[index];
   OPLOOM_INTERNAL_ASSERT(tensor.defined(), "no output was made");
-  if (!op.tensor().defined()) op.tensor_holder = MaybeOwned<TensorBase>::borrowed(tensor);
+  // A new one, or a temporary in the place of the one that was given.
+  if (!op.tensor().is_same(tensor)) op.tensor_holder = MaybeOwned<TensorBase>::borrowed(tensor);
   op.current_dtype = tensor.scalar_type();
   if (op.target_dtype == ScalarType::Undefined) op.target_dtype = op.current_dtype;
 }

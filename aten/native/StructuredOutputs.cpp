@@ -167,17 +167,22 @@ void KeptOutputs::declare(int64_t index, IntArrayRef sizes, IntArrayRef strides,
                           const TensorOptions& options, bool exactly) {
   Slot& slot = slots_[index];
   const Tensor& given = *slot.given;
+  bool elsewhere = slot.elsewhere;
   // Mostly it is as it should be, and fit_ would find that out test by test.
-  if (OPLOOM_LIKELY(index == 0 && !slot.elsewhere && strides.empty() && given.defined() &&
+  if (OPLOOM_LIKELY(index == 0 && !elsewhere && strides.empty() && given.defined() &&
                     given.is_contiguous() && given.sizes() == sizes &&
                     given.scalar_type() == options.dtype() && given.device() == options.device())) {
     return;
   }
   for (int64_t i = 0; i < index; ++i) check_apart(op_name(), *slots_[i].given, given);
-  if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) resized_.emplace_back(given);
+  if (OPLOOM_UNLIKELY(given.defined() && given.sizes() != sizes)) {
+    resized_.emplace_back(given);
+    // A view may come to lie over an input as it grows.
+    elsewhere = elsewhere || !given.storage().unique();
+  }
   const Writes writes = exactly ? Writes::InTheseStrides : Writes::InAnyStrides;
   slot.temporary = fit_(op_name(), given, sizes, strides, options, iterator_,
-                        slot.elsewhere ? Writes::Elsewhere : writes);
+                        elsewhere ? Writes::Elsewhere : writes);
 }
 
 const TensorBase& KeptOutputs::declare_row(int64_t index, IntArrayRef sizes, int64_t,

@@ -521,8 +521,16 @@ void gemv(ScalarType dtype, int64_t m, int64_t n, const Scalar& alpha, const Mat
       const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
       const auto rows = static_cast<blasint>(la.transposed ? n : m);
       const auto columns = static_cast<blasint>(la.transposed ? m : n);
-      const auto ld = static_cast<blasint>(la.ld), ix = static_cast<blasint>(x_stride),
-                 iy = static_cast<blasint>(y_stride);
+      const auto ld = static_cast<blasint>(la.ld), iy = static_cast<blasint>(y_stride);
+      auto ix = static_cast<blasint>(x_stride);
+      // OpenBLAS 0.3.21 reads two complex numbers behind x, where there may be no memory.
+      SmallVector<scalar_t, 32> copy;
+      if constexpr (is_complex_v<scalar_t>) {
+        copy.resize(static_cast<size_t>(n) + 2);
+        for (int64_t j = 0; j < n; ++j) copy[j] = px[j * x_stride];
+        px = copy.data();
+        ix = 1;
+      }
       if constexpr (std::is_same_v<scalar_t, float>) {
         cblas_sgemv(CblasRowMajor, trans, rows, columns, alpha_value, pa, ld, px, ix, scale, py,
                     iy);

@@ -112,6 +112,19 @@ def test_an_output_that_is_refused_is_as_it_was():
     assert out.shape == (4, 3, 3)
 
 
+@pytest.mark.parametrize("function", [
+    lambda x, **out: oploom.exp(x, **out),
+    lambda x, **out: oploom.add(x, x, **out),
+    lambda x, **out: oploom.cumsum(x, 0, **out),
+    lambda x, **out: oploom.gather(x, 0, oploom.arange(99, -1, -1), **out),
+    lambda x, **out: oploom.cat([x, x], **out),
+])
+def test_an_output_that_grows_over_an_input(function):
+    x = oploom.arange(100.0) / 50
+    expected = function(x)
+    assert function(x, out=x[1:1]).tolist() == expected.tolist()
+
+
 COMPLEX = oploom.ones(3, dtype=oploom.complex64)
 WHOLE = oploom.ones(3, dtype=oploom.int64)
 ONES = oploom.ones(3)

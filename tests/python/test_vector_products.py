@@ -1,5 +1,8 @@
 """Products with vectors, beside NumPy's."""
 
+import subprocess
+import sys
+
 import numpy as np
 import oploom
 import pytest
@@ -118,3 +121,25 @@ def test_matrices_of_one_row_or_column(dtype, n):
         np.testing.assert_array_equal(result.numpy(), a @ x + bias)
         result = F.linear(matrix, tx[None], tbias[:1])
         np.testing.assert_array_equal(result.numpy(), (a @ x + bias[0])[:, None])
+
+
+def test_nothing_is_read_behind_a_complex_vector():
+    """In a process of its own, which would crash: behind the vector there is no memory."""
+    code = """if True:
+        import ctypes, mmap, sys
+        sys.path[:0] = PATH
+        import numpy as np, oploom
+        pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+        start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+        protect = ctypes.CDLL(None, use_errno=True).mprotect
+        assert protect(ctypes.c_void_p(start + mmap.PAGESIZE), mmap.PAGESIZE, 0) == 0
+        for dtype in (np.complex64, np.complex128):
+            for n in (2, 5, 6, 10):
+                matrix = np.arange(6 * n).reshape(n, 6).astype(dtype)
+                x = np.frombuffer(pages, dtype, n, mmap.PAGESIZE - n * np.dtype(dtype).itemsize)
+                x[:] = np.arange(n) + 1j
+                product = oploom.mv(oploom.from_numpy(matrix).t(), oploom.from_numpy(x))
+                assert product.tolist() == (matrix.T @ x).tolist()
+    """.replace("PATH", repr([p for p in sys.path if p]))
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr[-2000:]
