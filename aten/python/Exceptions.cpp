@@ -2,6 +2,7 @@
 #include <aten/python/Exceptions.h>
 #include <c10/util/Exception.h>
 
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -9,26 +10,39 @@ namespace at::inline oploom_v1::python {
 
 PyObject* OutOfMemoryError = nullptr;
 
+namespace {
+
+// A message may quote a part of a string that is not valid UTF-8 by itself.
+void set_message(PyObject* type, const char* message) noexcept {
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "replace");
+  if (text == nullptr) return;  // an error is set
+  PyErr_SetObject(type, text);
+  Py_DECREF(text);
+}
+
+}  // namespace
+
 void set_python_error() noexcept {
   try {
     throw;
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error without an exception set");
   } catch (const c10::OutOfMemoryError& error) {
-    PyErr_SetString(OutOfMemoryError, error.what());
+    set_message(OutOfMemoryError, error.what());
   } catch (const c10::NotImplementedError& error) {
-    PyErr_SetString(PyExc_NotImplementedError, error.what());
+    set_message(PyExc_NotImplementedError, error.what());
   } catch (const c10::IndexError& error) {
-    PyErr_SetString(PyExc_IndexError, error.what());
+    set_message(PyExc_IndexError, error.what());
   } catch (const c10::ValueError& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
+    set_message(PyExc_ValueError, error.what());
   } catch (const c10::TypeError& error) {
-    PyErr_SetString(PyExc_TypeError, error.what());
+    set_message(PyExc_TypeError, error.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(OutOfMemoryError, "out of memory");
   } catch (const std::exception& error) {
     // An error raised by a Python hook comes back as it was: the engine passes it through.
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, error.what());
+    if (!PyErr_Occurred()) set_message(PyExc_RuntimeError, error.what());
   } catch (...) {
     PyErr_SetString(PyExc_SystemError, "unknown C++ exception");
   }

@@ -30,4 +30,17 @@ PyTypeObject* return_type(const char* module, const char* name) {
   return reinterpret_cast<PyTypeObject*>(type.release());
 }
 
+void check_out(const char* name, const Tensor& out, std::optional<ScalarType> dtype,
+               std::optional<Device> device, bool requires_grad) {
+  OPLOOM_CHECK(!dtype || *dtype == out.scalar_type(), name, "(): expected out of the dtype ",
+               *dtype, " that was asked for, got ", out.scalar_type());
+  const bool same_device = !device || (device->type() == out.device().type() &&
+                                       (!device->has_index() || *device == out.device()));
+  OPLOOM_CHECK(same_device, name, "(): expected out on the device ", *device,
+               " that was asked for, got ", out.device());
+  OPLOOM_CHECK(!requires_grad || out.is_floating_point() || out.is_complex(), name,
+               "(): expected out of a floating-point or complex dtype to require grad, got ",
+               out.scalar_type());
+}
+
 }  // namespace at::inline oploom_v1::python

@@ -5,6 +5,7 @@
 #include <aten/python/Types.h>
 #include <c10/core/Scalar.h>
 
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -62,5 +63,12 @@ inline Tensor with_requires_grad(Tensor&& tensor, bool requires_grad) {
   if (requires_grad) tensor.set_requires_grad(true);
   return std::move(tensor);
 }
+inline Tensor& with_requires_grad(Tensor& out, bool requires_grad) {
+  if (requires_grad) out.set_requires_grad(true);
+  return out;
+}
+// Throws unless what a factory is to fill is what its other arguments ask for.
+OPLOOM_API void check_out(const char* name, const Tensor& out, std::optional<ScalarType> dtype,
+                          std::optional<Device> device, bool requires_grad);
 
 }  // namespace at::inline oploom_v1::python

@@ -226,7 +226,7 @@ def _statement(signature: Signature, op: Operator, conversions: list[str], inden
         pad = " " * indent
         return _call(op, conversions, indent, ");") + f"\n{pad}Py_RETURN_NONE;"
     grad = ""
-    if op.tensor_options:
+    if signature.op.tensor_options:
         grad = f", a.boolean({signature.index('requires_grad')}, false)"
     head = "return to_python("
     if _named(op):
@@ -262,6 +262,15 @@ def _out_call(signature: Signature, indent: int) -> list[str]:
     conversions = [conversion(a, signature.index(a.name)) for a in out.inputs]
     pad = " " * indent
     lines = [f"{pad}if (a.given({position})) {{"]
+    if signature.op.tensor_options:
+        checked = [
+            f'"{out.base}"',
+            f"a.mutable_tensor({position})",
+            f"a.optional_scalar_type({signature.index('dtype')})",
+            f"a.optional_device({signature.index('device')})",
+            f"a.boolean({signature.index('requires_grad')}, false)",
+        ]
+        lines.append(text.wrapped("check_out(", checked, ");", indent + 2))
     if len(out.outs) == 1:
         conversions.append(f"a.mutable_tensor({position})")
     else:

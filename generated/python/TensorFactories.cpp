@@ -63,7 +63,10 @@ PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(5)) {
-        return to_python(call<_ops::arange_out>(a.scalar(0), a.mutable_tensor(5)));
+        check_out("arange", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+                  a.boolean(6, false));
+        return to_python(with_requires_grad(call<_ops::arange_out>(
+            a.scalar(0), a.mutable_tensor(5)), a.boolean(6, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::arange>(
           a.scalar(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -76,8 +79,10 @@ PyObject* py_arange(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyO
     }
     default: {
       if (a.given(7)) {
-        return to_python(call<_ops::arange_start_out>(a.scalar(0), a.scalar(1), a.scalar(2, 1),
-                                                      a.mutable_tensor(7)));
+        check_out("arange", a.mutable_tensor(7), a.optional_scalar_type(3), a.optional_device(5),
+                  a.boolean(8, false));
+        return to_python(with_requires_grad(call<_ops::arange_start_out>(
+            a.scalar(0), a.scalar(1), a.scalar(2, 1), a.mutable_tensor(7)), a.boolean(8, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::arange_start_step>(
           a.scalar(0), a.scalar(1), a.scalar(2, 1), a.optional_scalar_type(3), a.optional_layout(4),
@@ -166,8 +171,10 @@ PyObject* py_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::empty_out>(a.integers(0), a.optional_memory_format(5),
-                                           a.mutable_tensor(6)));
+    check_out("empty", a.mutable_tensor(6), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::empty_out>(
+        a.integers(0), a.optional_memory_format(5), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call_factory<_ops::empty_memory_format>(
       a.integers(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -189,8 +196,10 @@ PyObject* py_empty_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::empty_like_out>(a.tensor(0), a.optional_memory_format(5),
-                                                a.mutable_tensor(6)));
+    check_out("empty_like", a.mutable_tensor(6), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::empty_like_out>(
+        a.tensor(0), a.optional_memory_format(5), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call<_ops::empty_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -234,7 +243,10 @@ PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(5)) {
-        return to_python(call<_ops::eye_out>(a.integer(0), a.mutable_tensor(5)));
+        check_out("eye", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+                  a.boolean(6, false));
+        return to_python(with_requires_grad(call<_ops::eye_out>(
+            a.integer(0), a.mutable_tensor(5)), a.boolean(6, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::eye>(
           a.integer(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -242,7 +254,10 @@ PyObject* py_eye(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObje
     }
     default: {
       if (a.given(6)) {
-        return to_python(call<_ops::eye_m_out>(a.integer(0), a.integer(1), a.mutable_tensor(6)));
+        check_out("eye", a.mutable_tensor(6), a.optional_scalar_type(2), a.optional_device(4),
+                  a.boolean(7, false));
+        return to_python(with_requires_grad(call<_ops::eye_m_out>(
+            a.integer(0), a.integer(1), a.mutable_tensor(6)), a.boolean(7, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::eye_m>(
           a.integer(0), a.integer(1), a.optional_scalar_type(2), a.optional_layout(3),
@@ -264,7 +279,10 @@ PyObject* py_full(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::full_out>(a.integers(0), a.scalar(1), a.mutable_tensor(6)));
+    check_out("full", a.mutable_tensor(6), a.optional_scalar_type(2), a.optional_device(4),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::full_out>(
+        a.integers(0), a.scalar(1), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call_factory<_ops::full>(
       a.integers(0), a.scalar(1), a.optional_scalar_type(2), a.optional_layout(3),
@@ -286,8 +304,11 @@ PyObject* py_full_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(7)) {
-    return to_python(call<_ops::full_like_out>(a.tensor(0), a.scalar(1),
-                                               a.optional_memory_format(6), a.mutable_tensor(7)));
+    check_out("full_like", a.mutable_tensor(7), a.optional_scalar_type(2), a.optional_device(4),
+              a.boolean(8, false));
+    return to_python(with_requires_grad(call<_ops::full_like_out>(
+        a.tensor(0), a.scalar(1), a.optional_memory_format(6),
+        a.mutable_tensor(7)), a.boolean(8, false)));
   }
   return to_python(with_requires_grad(call<_ops::full_like>(
       a.tensor(0), a.scalar(1), a.optional_scalar_type(2), a.optional_layout(3),
@@ -309,8 +330,10 @@ PyObject* py_linspace(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(7)) {
-    return to_python(call<_ops::linspace_out>(a.scalar(0), a.scalar(1), a.integer(2),
-                                              a.mutable_tensor(7)));
+    check_out("linspace", a.mutable_tensor(7), a.optional_scalar_type(3), a.optional_device(5),
+              a.boolean(8, false));
+    return to_python(with_requires_grad(call<_ops::linspace_out>(
+        a.scalar(0), a.scalar(1), a.integer(2), a.mutable_tensor(7)), a.boolean(8, false)));
   }
   return to_python(with_requires_grad(call_factory<_ops::linspace>(
       a.scalar(0), a.scalar(1), a.integer(2), a.optional_scalar_type(3), a.optional_layout(4),
@@ -423,7 +446,10 @@ PyObject* py_ones(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(5)) {
-    return to_python(call<_ops::ones_out>(a.integers(0), a.mutable_tensor(5)));
+    check_out("ones", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(6, false));
+    return to_python(with_requires_grad(call<_ops::ones_out>(
+        a.integers(0), a.mutable_tensor(5)), a.boolean(6, false)));
   }
   return to_python(with_requires_grad(call_factory<_ops::ones>(
       a.integers(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -444,8 +470,10 @@ PyObject* py_ones_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::ones_like_out>(a.tensor(0), a.optional_memory_format(5),
-                                               a.mutable_tensor(6)));
+    check_out("ones_like", a.mutable_tensor(6), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::ones_like_out>(
+        a.tensor(0), a.optional_memory_format(5), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call<_ops::ones_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -472,7 +500,10 @@ PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(5)) {
-        return to_python(call<_ops::rand_out>(a.integers(0), a.mutable_tensor(5)));
+        check_out("rand", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+                  a.boolean(6, false));
+        return to_python(with_requires_grad(call<_ops::rand_out>(
+            a.integers(0), a.mutable_tensor(5)), a.boolean(6, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::rand>(
           a.integers(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -480,8 +511,10 @@ PyObject* py_rand(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObj
     }
     default: {
       if (a.given(6)) {
-        return to_python(call<_ops::rand_generator_out>(a.integers(0), a.optional_generator(1),
-                                                        a.mutable_tensor(6)));
+        check_out("rand", a.mutable_tensor(6), a.optional_scalar_type(2), a.optional_device(4),
+                  a.boolean(7, false));
+        return to_python(with_requires_grad(call<_ops::rand_generator_out>(
+            a.integers(0), a.optional_generator(1), a.mutable_tensor(6)), a.boolean(7, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::rand_generator>(
           a.integers(0), a.optional_generator(1), a.optional_scalar_type(2), a.optional_layout(3),
@@ -504,8 +537,10 @@ PyObject* py_rand_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::rand_like_out>(a.tensor(0), a.optional_memory_format(5),
-                                               a.mutable_tensor(6)));
+    check_out("rand_like", a.mutable_tensor(6), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::rand_like_out>(
+        a.tensor(0), a.optional_memory_format(5), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call<_ops::rand_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -549,8 +584,10 @@ PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(7)) {
-        return to_python(call<_ops::randint_low_out>(a.integer(0), a.integer(1), a.integers(2),
-                                                     a.mutable_tensor(7)));
+        check_out("randint", a.mutable_tensor(7), a.optional_scalar_type(3), a.optional_device(5),
+                  a.boolean(8, false));
+        return to_python(with_requires_grad(call<_ops::randint_low_out>(
+            a.integer(0), a.integer(1), a.integers(2), a.mutable_tensor(7)), a.boolean(8, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randint_low>(
           a.integer(0), a.integer(1), a.integers(2), a.scalar_type(3, kLong), a.optional_layout(4),
@@ -558,10 +595,11 @@ PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     }
     case 1: {
       if (a.given(8)) {
-        return to_python(call<_ops::randint_low_generator_out>(a.integer(0), a.integer(1),
-                                                               a.integers(2),
-                                                               a.optional_generator(3),
-                                                               a.mutable_tensor(8)));
+        check_out("randint", a.mutable_tensor(8), a.optional_scalar_type(4), a.optional_device(6),
+                  a.boolean(9, false));
+        return to_python(with_requires_grad(call<_ops::randint_low_generator_out>(
+            a.integer(0), a.integer(1), a.integers(2), a.optional_generator(3),
+            a.mutable_tensor(8)), a.boolean(9, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randint_low_generator>(
           a.integer(0), a.integer(1), a.integers(2), a.optional_generator(3),
@@ -570,7 +608,10 @@ PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     }
     case 2: {
       if (a.given(6)) {
-        return to_python(call<_ops::randint_out>(a.integer(0), a.integers(1), a.mutable_tensor(6)));
+        check_out("randint", a.mutable_tensor(6), a.optional_scalar_type(2), a.optional_device(4),
+                  a.boolean(7, false));
+        return to_python(with_requires_grad(call<_ops::randint_out>(
+            a.integer(0), a.integers(1), a.mutable_tensor(6)), a.boolean(7, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randint>(
           a.integer(0), a.integers(1), a.scalar_type(2, kLong), a.optional_layout(3),
@@ -578,9 +619,11 @@ PyObject* py_randint(PyObject* self, PyObject* const* args, Py_ssize_t nargs, Py
     }
     default: {
       if (a.given(7)) {
-        return to_python(call<_ops::randint_generator_out>(a.integer(0), a.integers(1),
-                                                           a.optional_generator(2),
-                                                           a.mutable_tensor(7)));
+        check_out("randint", a.mutable_tensor(7), a.optional_scalar_type(3), a.optional_device(5),
+                  a.boolean(8, false));
+        return to_python(with_requires_grad(call<_ops::randint_generator_out>(
+            a.integer(0), a.integers(1), a.optional_generator(2),
+            a.mutable_tensor(7)), a.boolean(8, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randint_generator>(
           a.integer(0), a.integers(1), a.optional_generator(2), a.scalar_type(3, kLong),
@@ -615,9 +658,11 @@ PyObject* py_randint_like(PyObject* self, PyObject* const* args, Py_ssize_t narg
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(7)) {
-        return to_python(call<_ops::randint_like_out>(a.tensor(0), a.integer(1),
-                                                      a.optional_memory_format(6),
-                                                      a.mutable_tensor(7)));
+        check_out("randint_like", a.mutable_tensor(7), a.optional_scalar_type(2),
+                  a.optional_device(4), a.boolean(8, false));
+        return to_python(with_requires_grad(call<_ops::randint_like_out>(
+            a.tensor(0), a.integer(1), a.optional_memory_format(6),
+            a.mutable_tensor(7)), a.boolean(8, false)));
       }
       return to_python(with_requires_grad(call<_ops::randint_like>(
           a.tensor(0), a.integer(1), a.optional_scalar_type(2), a.optional_layout(3),
@@ -626,10 +671,11 @@ PyObject* py_randint_like(PyObject* self, PyObject* const* args, Py_ssize_t narg
     }
     default: {
       if (a.given(8)) {
-        return to_python(call<_ops::randint_like_low_dtype_out>(a.tensor(0), a.integer(1),
-                                                                a.integer(2),
-                                                                a.optional_memory_format(7),
-                                                                a.mutable_tensor(8)));
+        check_out("randint_like", a.mutable_tensor(8), a.optional_scalar_type(3),
+                  a.optional_device(5), a.boolean(9, false));
+        return to_python(with_requires_grad(call<_ops::randint_like_low_dtype_out>(
+            a.tensor(0), a.integer(1), a.integer(2), a.optional_memory_format(7),
+            a.mutable_tensor(8)), a.boolean(9, false)));
       }
       return to_python(with_requires_grad(call<_ops::randint_like_low_dtype>(
           a.tensor(0), a.integer(1), a.integer(2), a.optional_scalar_type(3), a.optional_layout(4),
@@ -659,7 +705,10 @@ PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(5)) {
-        return to_python(call<_ops::randn_out>(a.integers(0), a.mutable_tensor(5)));
+        check_out("randn", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+                  a.boolean(6, false));
+        return to_python(with_requires_grad(call<_ops::randn_out>(
+            a.integers(0), a.mutable_tensor(5)), a.boolean(6, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randn>(
           a.integers(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -667,8 +716,10 @@ PyObject* py_randn(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
     }
     default: {
       if (a.given(6)) {
-        return to_python(call<_ops::randn_generator_out>(a.integers(0), a.optional_generator(1),
-                                                         a.mutable_tensor(6)));
+        check_out("randn", a.mutable_tensor(6), a.optional_scalar_type(2), a.optional_device(4),
+                  a.boolean(7, false));
+        return to_python(with_requires_grad(call<_ops::randn_generator_out>(
+            a.integers(0), a.optional_generator(1), a.mutable_tensor(6)), a.boolean(7, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randn_generator>(
           a.integers(0), a.optional_generator(1), a.optional_scalar_type(2), a.optional_layout(3),
@@ -692,8 +743,10 @@ PyObject* py_randn_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::randn_like_out>(a.tensor(0), a.optional_memory_format(5),
-                                                a.mutable_tensor(6)));
+    check_out("randn_like", a.mutable_tensor(6), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::randn_like_out>(
+        a.tensor(0), a.optional_memory_format(5), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call<_ops::randn_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -746,7 +799,10 @@ PyObject* py_randperm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
   switch (parser.parse(self, args, nargs, kwnames, a)) {
     case 0: {
       if (a.given(5)) {
-        return to_python(call<_ops::randperm_out>(a.integer(0), a.mutable_tensor(5)));
+        check_out("randperm", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+                  a.boolean(6, false));
+        return to_python(with_requires_grad(call<_ops::randperm_out>(
+            a.integer(0), a.mutable_tensor(5)), a.boolean(6, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randperm>(
           a.integer(0), a.scalar_type(1, kLong), a.optional_layout(2), a.optional_device(3),
@@ -754,8 +810,10 @@ PyObject* py_randperm(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
     }
     default: {
       if (a.given(6)) {
-        return to_python(call<_ops::randperm_generator_out>(a.integer(0), a.optional_generator(1),
-                                                            a.mutable_tensor(6)));
+        check_out("randperm", a.mutable_tensor(6), a.optional_scalar_type(2), a.optional_device(4),
+                  a.boolean(7, false));
+        return to_python(with_requires_grad(call<_ops::randperm_generator_out>(
+            a.integer(0), a.optional_generator(1), a.mutable_tensor(6)), a.boolean(7, false)));
       }
       return to_python(with_requires_grad(call_factory<_ops::randperm_generator>(
           a.integer(0), a.optional_generator(1), a.scalar_type(2, kLong), a.optional_layout(3),
@@ -858,7 +916,10 @@ PyObject* py_zeros(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyOb
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(5)) {
-    return to_python(call<_ops::zeros_out>(a.integers(0), a.mutable_tensor(5)));
+    check_out("zeros", a.mutable_tensor(5), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(6, false));
+    return to_python(with_requires_grad(call<_ops::zeros_out>(
+        a.integers(0), a.mutable_tensor(5)), a.boolean(6, false)));
   }
   return to_python(with_requires_grad(call_factory<_ops::zeros>(
       a.integers(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),
@@ -880,8 +941,10 @@ PyObject* py_zeros_like(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   Arguments a;
   parser.parse(self, args, nargs, kwnames, a);
   if (a.given(6)) {
-    return to_python(call<_ops::zeros_like_out>(a.tensor(0), a.optional_memory_format(5),
-                                                a.mutable_tensor(6)));
+    check_out("zeros_like", a.mutable_tensor(6), a.optional_scalar_type(1), a.optional_device(3),
+              a.boolean(7, false));
+    return to_python(with_requires_grad(call<_ops::zeros_like_out>(
+        a.tensor(0), a.optional_memory_format(5), a.mutable_tensor(6)), a.boolean(7, false)));
   }
   return to_python(with_requires_grad(call<_ops::zeros_like>(
       a.tensor(0), a.optional_scalar_type(1), a.optional_layout(2), a.optional_device(3),

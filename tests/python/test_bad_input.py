@@ -125,6 +125,12 @@ def test_an_output_that_grows_over_an_input(function):
     assert function(x, out=x[1:1]).tolist() == expected.tolist()
 
 
+def test_a_factory_gives_its_output_what_it_was_asked_for():
+    out = oploom.ones(2)
+    assert oploom.zeros(2, dtype=oploom.float32, device="cpu", out=out, requires_grad=True) is out
+    assert out.tolist() == [0, 0] and out.requires_grad
+
+
 COMPLEX = oploom.ones(3, dtype=oploom.complex64)
 WHOLE = oploom.ones(3, dtype=oploom.int64)
 ONES = oploom.ones(3)
@@ -141,6 +147,13 @@ MESSAGES = [
     (lambda: oploom.rand_like(WHOLE), "rand_like(): expected a floating or complex dtype"),
     (lambda: oploom.randn_like(WHOLE), "randn_like(): expected a floating or complex dtype"),
     (lambda: oploom.randn(3, out=WHOLE.clone()), "randn(): expected a floating or complex dtype"),
+    (lambda: oploom.zeros(3, dtype=oploom.int64, out=ONES),
+     "zeros(): expected out of the dtype int64 that was asked for, got float32"),
+    (lambda: oploom.full((3,), 2, device="meta", out=ONES),
+     "full(): expected out on the device meta that was asked for, got cpu"),
+    (lambda: oploom.zeros_like(ONES, out=WHOLE, requires_grad=True),
+     "zeros_like(): expected out of a floating-point or complex dtype to require grad, got int64"),
+    (lambda: oploom.einsum("\u00e9", ONES), "einsum(): expected letters, ',', '...' and '->', got '"),
     (lambda: oploom.randperm(5, dtype=oploom.complex64), "randperm(): expected a real dtype"),
     (lambda: oploom.embedding(MATRIX, oploom.tensor([5])), "embedding(): index 5 is out of bounds"),
     (lambda: MATRIX @ oploom.ones(4, 3, dtype=oploom.int64), "matmul(): expected operands of one "),

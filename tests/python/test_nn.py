@@ -275,6 +275,9 @@ def test_layer_norm():
     expected = (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 1e-5)
     np.testing.assert_allclose(layer(x).detach().numpy(), expected, rtol=1e-4, atol=1e-5)
     assert nn.LayerNorm((4, 5), elementwise_affine=False).weight is None
+    assert nn.LayerNorm(np.int64(5)).normalized_shape == (5,)
+    with pytest.raises(TypeError, match="integer"):
+        nn.LayerNorm(1.5)
 
 
 def test_embedding():

@@ -458,6 +458,8 @@ OPLOOM_ALWAYS_INLINE Vec<T> sigmoid_product_of(U& usual, Vec<T> a, Vec<T> w, Vec
   const V nearest(kNearestShare<T>);
   const auto is_near = w >= nearest;
   if constexpr (std::is_base_of_v<Any, U>) {
+    // Loops over unusual arguments keep the constants of this in registers; few lanes want the
+    // rest.
     const V near = sigmoid_product_near(a, at_least(w, nearest), rest);
     const bool is_simple = all(is_near | (w < V(kLowestShare<T>)));
     return blendv(is_simple ? a * V(T(0)) : sigmoid_product_of_far(a, w, rest), near, is_near);

@@ -1,7 +1,8 @@
 """Layers with parameters, and those that change shapes or drop elements."""
 
 import math
-from typing import Optional, Sequence, Tuple, Union
+import operator
+from typing import Iterable, Optional, Sequence, Tuple, Union
 
 from oploom import _C
 from oploom._C import Tensor
@@ -101,8 +102,8 @@ class LayerNorm(Module):
         device: Union[_C.device, str, None] = None, dtype: Optional[_C.dtype] = None,
     ) -> None:
         super().__init__()
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
-        self.normalized_shape: Tuple[int, ...] = tuple(shape)
+        shape = normalized_shape if isinstance(normalized_shape, Iterable) else [normalized_shape]
+        self.normalized_shape: Tuple[int, ...] = tuple(operator.index(size) for size in shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
