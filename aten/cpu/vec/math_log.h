@@ -167,11 +167,22 @@ OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask is_positive_normal(Vec<T> x) {
 
 template <typename Base, typename U, typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> log_of(U& usual, Vec<T> x) {
-  if (!usual.are(is_positive_normal(x))) [[unlikely]]
-    return log_of_any<Base>(x);
-  Vec<T> k;
-  const Vec<T> m = split_power(x, k);
-  return log_of_split<Base>(k, m - Vec<T>(T(1)));
+  using V = Vec<T>;
+  using Limits = std::numeric_limits<T>;
+  const auto known = is_positive_normal(x);
+  V k;
+  const V m = split_power(x, k), y = log_of_split<Base>(k, m - V(T(1)));
+  if constexpr (std::is_base_of_v<Any, U>) {
+    // Loops over unusual arguments keep the constants of this in registers, and few are subnormal.
+    const V zero(T(0));
+    if (!all(known | (x <= zero) | !(x < V(Limits::min())))) [[unlikely]]
+      return log_of_any<Base>(x);
+    const V below = blendv(V(Limits::quiet_NaN()), V(-Limits::infinity()), x == zero);
+    return blendv(blendv(x, below, x <= zero), y, known);
+  } else {
+    usual.are(known);
+    return y;
+  }
 }
 
 #define OPLOOM_LOG(name, base)                                                                \

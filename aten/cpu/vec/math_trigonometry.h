@@ -374,20 +374,24 @@ OPLOOM_ALWAYS_INLINE Vec<float> atan2_of_quotient(Vec<float> y, Vec<float> x, Ve
   return angle | (y & V(-0.f));
 }
 
-// Where both numbers are 0 or one is infinite there is no quotient: the C library's.
+// Where both numbers are 0 or one is infinite there is no quotient: it counts as 0, or 1 where both
+// are infinite.
 template <typename U>
 OPLOOM_ALWAYS_INLINE Vec<float> atan2(U& usual, const Vec<float>& y, const Vec<float>& x) {
   using V = Vec<float>;
+  const V zero(0.f), one(1.f), infinity(std::numeric_limits<float>::infinity());
   const V width = x.abs(), height = y.abs();
   const auto steep = height > width;
-  const V larger = blendv(width, height, steep);
-  const V smaller = blendv(height, width, steep);
-  const V angle = atan2_of_quotient(y, x, larger, smaller, steep);
-  const auto has_quotient = (larger > V(0.f)) & (larger <= V(std::numeric_limits<float>::max()));
-  if (!usual.are(has_quotient)) [[unlikely]]
-    return blendv(map_two(y, x, [](float a, float b) { return std::atan2(a, b); }), angle,
-                  has_quotient);
-  return angle;
+  V larger = blendv(width, height, steep);
+  V smaller = blendv(height, width, steep);
+  if constexpr (std::is_base_of_v<Any, U>) {
+    const auto infinite = larger == infinity;
+    smaller = blendv(smaller, blendv(smaller * zero, one, smaller == infinity), infinite);
+    larger = blendv(larger, one, infinite | (larger == zero));
+  } else {
+    usual.are((larger > zero) & (larger < infinity));
+  }
+  return atan2_of_quotient(y, x, larger, smaller, steep);
 }
 OPLOOM_ALWAYS_INLINE Vec<float> atan2(Vec<float> y, Vec<float> x) { return atan2(kAny, y, x); }
 
