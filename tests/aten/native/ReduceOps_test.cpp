@@ -27,6 +27,7 @@
 #include <generated/ops/mean.h>
 #include <generated/ops/min.h>
 #include <generated/ops/mul.h>
+#include <generated/ops/narrow.h>
 #include <generated/ops/neg.h>
 #include <generated/ops/norm.h>
 #include <generated/ops/ones.h>
