@@ -1,24 +1,19 @@
 """Arguments that do not fit: refused with an error that helps, and nothing else happens."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import oploom
 import pytest
 
+from tests.python.own_process import run
+
 TREE = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_call_crashes_or_half_happens(seed):
-    # In a process of its own: a crash is to fail this test, not to end all of them.
-    path = [p for p in sys.path if p]
-    code = f"import sys; sys.path[:0] = {path!r}; from tests.ops import fuzz; fuzz.main({seed})"
-    result = subprocess.run([sys.executable, "-c", code], cwd=TREE, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-3000:]
-    assert result.stdout == ""
+    assert run(f"from tests.ops import fuzz; fuzz.main({seed})", cwd=TREE) == ""
 
 
 @pytest.mark.parametrize("change", ["fmod_", "remainder_", "floor_divide_"])
@@ -42,7 +37,6 @@ def test_products_of_bools_are_refused_before_anything_is_written(name, dims):
     assert not out.any()
 
 
-# In a process of its own, too.
 UNREADABLE = """import oploom
 empty = oploom.arange(10.0)[7:7]
 index = oploom.tensor(0)
@@ -79,10 +73,7 @@ for function in [oploom.hypot, oploom.atan2, oploom.xlogy, oploom.nn.functional.
 
 
 def test_numbers_beside_what_has_no_memory_do_not_crash():
-    path = [p for p in sys.path if p]
-    code = f"import sys; sys.path[:0] = {path!r}\n{UNREADABLE}"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-3000:]
+    run(UNREADABLE)
 
 
 def test_an_output_that_cannot_grow_keeps_the_others_from_being_written():

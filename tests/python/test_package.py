@@ -5,14 +5,13 @@ import inspect
 import os
 import pathlib
 import re
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 
 import oploom
 import pytest
+
+from tests.python.own_process import run
 
 STUB = pathlib.Path(oploom.__file__).resolve().with_name("_C.pyi")
 
@@ -20,14 +19,6 @@ STUB = pathlib.Path(oploom.__file__).resolve().with_name("_C.pyi")
 def stub_path():
     path = pathlib.Path(oploom._C.__file__).with_name("_C.pyi")
     return path if path.exists() else STUB
-
-
-def run(code):
-    environment = [p for p in sys.path if p]
-    program = f"import sys; sys.path[:0] = {environment!r}\n" + textwrap.dedent(code)
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 def test_import_brings_no_numpy():

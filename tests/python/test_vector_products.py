@@ -1,11 +1,10 @@
 """Products with vectors, beside NumPy's."""
 
-import subprocess
-import sys
-
 import numpy as np
 import oploom
 import pytest
+
+from tests.python.own_process import run
 
 INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
 REDUCED = ["float16", "bfloat16"]
@@ -124,10 +123,8 @@ def test_matrices_of_one_row_or_column(dtype, n):
 
 
 def test_nothing_is_read_behind_a_complex_vector():
-    """In a process of its own, which would crash: behind the vector there is no memory."""
-    code = """if True:
-        import ctypes, mmap, sys
-        sys.path[:0] = PATH
+    run("""
+        import ctypes, mmap
         import numpy as np, oploom
         pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
         start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
@@ -140,6 +137,4 @@ def test_nothing_is_read_behind_a_complex_vector():
                 x[:] = np.arange(n) + 1j
                 product = oploom.mv(oploom.from_numpy(matrix).t(), oploom.from_numpy(x))
                 assert product.tolist() == (matrix.T @ x).tolist()
-    """.replace("PATH", repr([p for p in sys.path if p]))
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-2000:]
+    """)
