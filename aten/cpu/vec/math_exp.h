@@ -264,16 +264,14 @@ OPLOOM_ALWAYS_INLINE Vec<T> expm1_within(Vec<T> argument) {
   const V far = fmadd(half, hi + fmadd(inverse, V(T(-0.5)), rest), half);
   return blendv(far + far, near, argument < V(kNearGrowth<T>));
 }
-template <typename T>
-OPLOOM_NOINLINE Vec<T> expm1_of_some_far(Vec<T> x) {
-  return expm1_within<true>(x);
-}
-
 template <typename U, typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> expm1(U& usual, const Vec<T>& x) {
-  if (!usual.are(x < Vec<T>(kNearGrowth<T>))) [[unlikely]]
-    return expm1_of_some_far(x);
-  return expm1_within<false>(x);
+  if constexpr (std::is_base_of_v<Any, U>) {
+    return expm1_within</*kSomeFar=*/true>(x);
+  } else {
+    usual.are(x < Vec<T>(kNearGrowth<T>));
+    return expm1_within</*kSomeFar=*/false>(x);
+  }
 }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::expm1() const { return vec::expm1(kAny, *this); }
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::expm1() const { return vec::expm1(kAny, *this); }

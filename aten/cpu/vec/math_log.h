@@ -144,43 +144,39 @@ OPLOOM_ALWAYS_INLINE Vec<T> split_power(Vec<T> x, Vec<T>& k) {
   return from_bits<V>(fraction + bits_of(V(T(0.70710678118654752))));
 }
 
-template <typename Base, typename T>
-OPLOOM_NOINLINE Vec<T> log_of_any(Vec<T> x) {
-  using V = Vec<T>;
-  using Limits = std::numeric_limits<T>;
-  const V zero(T(0)), infinity(Limits::infinity());
-  const auto subnormal = x < V(Limits::min());
-  V k;
-  const V large = x * V(static_cast<T>(int64_t(1) << Limits::digits));
-  const V m = split_power(blendv(x, large, subnormal), k);
-  V y = log_of_split<Base>(k - blendv(zero, V(T(Limits::digits)), subnormal), m - V(T(1)));
-  y = blendv(x, y, x < infinity);
-  y = blendv(y, V(Limits::quiet_NaN()), x < zero);
-  return blendv(y, infinity.neg(), x == zero);
-}
-
 template <typename T>
 OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask is_positive_normal(Vec<T> x) {
   using Limits = std::numeric_limits<T>;
   return (x >= Vec<T>(Limits::min())) & (x <= Vec<T>(Limits::max()));
 }
 
+// For positive numbers below 1: subnormal ones are made larger by a power of 2 first.
+template <typename Base, typename T>
+OPLOOM_NOINLINE Vec<T> log_of_tiny(Vec<T> x) {
+  using V = Vec<T>;
+  constexpr int kDigits = std::numeric_limits<T>::digits;
+  V k;
+  const V m = split_power(x * V(static_cast<T>(int64_t(1) << kDigits)), k);
+  return log_of_split<Base>(k - V(T(kDigits)), m - V(T(1)));
+}
+
 template <typename Base, typename U, typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> log_of(U& usual, Vec<T> x) {
   using V = Vec<T>;
   using Limits = std::numeric_limits<T>;
-  const auto known = is_positive_normal(x);
   V k;
-  const V m = split_power(x, k), y = log_of_split<Base>(k, m - V(T(1)));
+  const V m = split_power(x, k);
+  V y = log_of_split<Base>(k, m - V(T(1)));
   if constexpr (std::is_base_of_v<Any, U>) {
     // Loops over unusual arguments keep the constants of this in registers, and few are subnormal.
     const V zero(T(0));
-    if (!all(known | (x <= zero) | !(x < V(Limits::min())))) [[unlikely]]
-      return log_of_any<Base>(x);
+    const auto positive = x > zero, tiny = positive & (x < V(Limits::min()));
+    if (!all(!tiny)) [[unlikely]]
+      y = blendv(y, log_of_tiny<Base>(x), tiny);
     const V below = blendv(V(Limits::quiet_NaN()), V(-Limits::infinity()), x == zero);
-    return blendv(blendv(x, below, x <= zero), y, known);
+    return blendv(x, blendv(below, y, positive), x <= V(Limits::max()));
   } else {
-    usual.are(known);
+    usual.are(is_positive_normal(x));
     return y;
   }
 }

@@ -48,24 +48,9 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv_product(const std::array<Vec<double>, 2>&
   return narrow(x[0] * y[0], x[1] * y[1]);
 }
 
-// `y` where that is `usual`. Infinite at -1 and 1, nan beyond.
-OPLOOM_NOINLINE inline Vec<float> erfinv_of_any(Vec<float> x, Vec<float> y,
-                                                Vec<float>::Mask usual) {
-  using D = Vec<double>;
-  using V = Vec<float>;
-  const auto v = widen(x);
-  const D one(1.);
-  const V share = narrow(fmadd(v[0].neg(), v[0], one), fmadd(v[1].neg(), v[1], one));
-  const V zero(0.f), infinity(std::numeric_limits<float>::infinity());
-  const V end =
-      blendv(V(std::numeric_limits<float>::quiet_NaN()), infinity | (x & V(-0.f)), share == zero);
-  const auto inside = share > zero, known = usual | !inside;
-  y = blendv(end, y, inside);
-  return all(known) ? y : blendv(erfinv_product(v, share), y, known);
-}
-
-// The first curve in float, for w up to 5: what the largest parts of w, and of c + d t, where
-// t = w - 2.5, lose is kept.
+// In float, where w is up to 16. Up to 5 it is the first curve: what the largest parts of w, and of
+// c + d t, where t = w - 2.5, lose is kept. From there on it is sqrt(w) and a polynomial of
+// 1 / sqrt(w).
 template <typename U>
 OPLOOM_ALWAYS_INLINE Vec<float> erfinv(U& usual, const Vec<float>& x) {
   using V = Vec<float>;
@@ -95,13 +80,29 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv(U& usual, const Vec<float>& x) {
   const V line = fmadd(d, t, c);
   const V line_rest = fmadd(d, t, c - line) + fmadd(V(-4.103433e-09f), t, V(5.947144e-08f));
   const V rest = fmadd(whole_t * whole_t, curve, fmadd(d, t_rest, line_rest));
-  const V product = x * line;
-  const V y = product + fmadd(x, rest, fmadd(x, line, product.neg()));
+  const auto times = [](V number, V center, V rest) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    const V product = number * center;
+    return product + fmadd(number, rest, fmadd(number, center, product.neg()));
+  };
   // e^-5; and below 2^-90 the rests are no normal numbers.
-  const auto near = (share >= V(0.0067379470f)) & (x.abs() >= V(0x1p-90f));
-  if (!usual.are(near)) [[unlikely]]
-    return erfinv_of_any(x, y, near);
-  return y;
+  const auto near = share >= V(0.0067379470f), tiny = x.abs() < V(0x1p-90f);
+  if (usual.are(near & !tiny)) [[likely]]
+    return times(x, line, rest);
+  const V w = minus_w.neg() - lost, w_rest = (minus_w.neg() - w) - lost;
+  const auto [root, half_inverse] = root_and_inverse(w);
+  const V root_rest = (fmadd(root.neg(), root, w) + w_rest) * half_inverse;
+  const V z = fmadd(half_inverse, V(2.f), V(-0.34375f));
+  const V far_rest =
+      root_rest + polynomial_by_halves(z, -0.16709128f, 0.0021154552f, 0.8418513f, 1.1616808f,
+                                       6.837327f, -31.40076f, -152.99542f, 637.6353f, 2313.3252f,
+                                       -11805.47f);
+  V y = times(x, blendv(root, line, near), blendv(far_rest, rest, near));
+  const V first = in_double(x, [](Vec<double> v) { return v * Vec<double>(0.886226925452758); });
+  y = blendv(y, first, tiny);
+  // Infinite at -1 and 1, nan beyond.
+  const V infinity(std::numeric_limits<float>::infinity());
+  y = blendv(y, infinity | (x & V(-0.f)), share == V(0.f));
+  return blendv(V(std::numeric_limits<float>::quiet_NaN()), y, share >= V(0.f));
 }
 OPLOOM_ALWAYS_INLINE Vec<float> erfinv(const Vec<float>& x) { return erfinv(kAny, x); }
 
