@@ -128,6 +128,16 @@ ONES = oploom.ones(3)
 MATRIX = oploom.ones(3, 4)
 SAME = oploom.ones(1).expand(3)  # one element three times
 LINE = oploom.arange(4.0)
+optim = oploom.optim
+
+
+def sgd(**settings):
+    return optim.SGD([ONES], **settings)
+
+
+def adam(**settings):
+    return optim.Adam([ONES], **settings)
+
 
 INTEGERS = "uint8, int8, int16, int32, int64"
 # What is called, and how its message begins, whichever operator it is made of found the mistake.
@@ -177,6 +187,27 @@ MESSAGES = [
      f"{INTEGERS}, bool"),
     (lambda: (ONES > 0) % (ONES > 0), f"remainder(): dtype 'bool' is not supported on CPU, expected "
      f"one of {INTEGERS}, float16, float32, float64, bfloat16"),
+    # What is written in Python.
+    (lambda: sgd(lr=None), "SGD(): expected a number as lr, got NoneType"),
+    (lambda: sgd(lr=True), "SGD(): expected a number as lr, got bool"),
+    (lambda: sgd(lr=LINE), "SGD(): expected a number as lr, got Tensor"),
+    (lambda: sgd(momentum="a"), "SGD(): expected a number as momentum, got str"),
+    (lambda: sgd(weight_decay=(0, 1)), "SGD(): expected a number as weight_decay, got tuple"),
+    (lambda: sgd(dampening=None), "SGD(): expected a number as dampening, got NoneType"),
+    (lambda: sgd(dampening=oploom.nan), "SGD(): expected a number as dampening, got nan"),
+    (lambda: sgd(nesterov=1, momentum=0.9), "SGD(): expected a bool as nesterov, got int"),
+    (lambda: optim.SGD(3), "SGD(): expected an iterable of Tensors or dicts as params, got int"),
+    (lambda: optim.SGD([3]), "SGD(): expected Tensors, got int"),
+    (lambda: optim.SGD([{"params": 3}]), "SGD(): expected an iterable of Tensors as 'params' of a"),
+    (lambda: optim.SGD([{"lr": 1}]), "SGD(): expected a group as a dict with 'params', got a dict"),
+    (lambda: sgd().add_param_group(LINE), "SGD(): expected a group as a dict with 'params', got T"),
+    (lambda: adam(lr="a"), "Adam(): expected a number as lr, got str"),
+    (lambda: adam(eps=None), "Adam(): expected a number as eps, got NoneType"),
+    (lambda: adam(amsgrad="a"), "Adam(): expected a bool as amsgrad, got str"),
+    (lambda: adam(betas=0.9), "Adam(): expected betas as a tuple of two numbers, got 0.9"),
+    (lambda: adam(betas=(0.9,)), "Adam(): expected betas as a tuple of two numbers, got (0.9,)"),
+    (lambda: adam(betas=(0.9, "a")), "Adam(): expected a number as betas[1], got str"),
+    (lambda: optim.AdamW([ONES], betas=(2, 0)), "AdamW(): expected betas[0] in [0, 1), got 2"),
 ]
 
 

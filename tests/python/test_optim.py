@@ -298,6 +298,98 @@ def test_bad_settings(make, message):
         make([oploom.ones(1, requires_grad=True)])
 
 
+def stepped(make):
+    """An optimizer of two groups that has made a step, and its parameters."""
+    a, b = (oploom.ones(3, requires_grad=True) for _ in range(2))
+    optimizer = make([{"params": [a]}, {"params": [b], "lr": 0.5}])
+    (a + b).sum().backward()
+    optimizer.step()
+    return optimizer, a, b
+
+
+def momentum(groups):
+    return optim.SGD(groups, lr=0.1, momentum=0.9)
+
+
+def change_state(**values):
+    return lambda saved: saved["state"][1].update(values)
+
+
+@pytest.mark.parametrize("make, change, message", [
+    (momentum, lambda s: s.pop("state"), r"with 'state' and .* got a dict with \['param_groups'\]"),
+    (momentum, lambda s: s.pop("param_groups"), r"got a dict with \['state'\]"),
+    (momentum, lambda s: s.update(state=3), "expected what state_dict"),
+    (momentum, lambda s: s.update(param_groups=3), "expected what state_dict"),
+    (momentum, lambda s: s["param_groups"][1].pop("params"), "which have 'params'"),
+    (momentum, lambda s: s["param_groups"].pop(), r"groups of \[1, 1\] parameters, got \[1\]"),
+    (momentum, lambda s: s["param_groups"][1]["params"].append(2), r"got \[1, 2\]"),
+    (momentum, lambda s: s["param_groups"][1].update(lr="a"), "expected a number as lr, got str"),
+    (momentum, lambda s: s["param_groups"][1].update(momentum=-1), "momentum of at least 0"),
+    (momentum, lambda s: s["state"].update({7: {}}), r"\[\[0\], \[1\]\], got state of \[7\]"),
+    (momentum, lambda s: s["state"].update({1: 3}), "state of parameter 1 as a dict, got int"),
+    (momentum, change_state(momentum_buffer=oploom.ones(2)),
+     r"momentum_buffer of parameter 1 as a Tensor of shape \(3,\), got \(2,\)"),
+    (momentum, change_state(momentum_buffer=None), r"shape \(3,\), got NoneType"),
+    (optim.Adam, change_state(step=oploom.ones(3)), r"step of parameter 1 as .* \(\), got \(3,\)"),
+    (optim.Adam, lambda s: s["state"][1].pop("exp_avg_sq"), r"exp_avg_sq of .* got NoneType"),
+    (optim.Adam, lambda s: s["param_groups"][1].update(amsgrad=True), "max_exp_avg_sq of "),
+    (optim.Adam, lambda s: s["param_groups"][1].update(betas=(0.9,)), "betas as a tuple of two"),
+])
+def test_a_state_that_does_not_fit_changes_nothing(make, change, message):
+    optimizer, _, _ = stepped(make)
+    saved = copy.deepcopy(optimizer.state_dict())
+    saved["param_groups"][0]["lr"] = 7.0
+    before = repr(optimizer.state_dict())
+    change(saved)
+    with pytest.raises((TypeError, ValueError), match=r"load_state_dict\(\): .*" + message):
+        optimizer.load_state_dict(saved)
+    assert repr(optimizer.state_dict()) == before
+
+
+@pytest.mark.parametrize("make", [momentum, optim.Adam])
+def test_a_state_gets_the_dtype_of_its_parameter(make):
+    optimizer, a, b = stepped(make)
+    twins = [p.detach().to(oploom.float64).requires_grad_() for p in (a, b)]
+    other = make([{"params": [p]} for p in twins])
+    other.load_state_dict(optimizer.state_dict())
+    for p in (a, b, *twins):
+        p.grad = oploom.ones_like(p).detach()
+    optimizer.step()
+    other.step()
+    for p, twin in zip((a, b), twins):
+        np.testing.assert_allclose(p.detach().numpy(), twin.detach().numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("group", [{"lr": "a"}, {"lr": -1}, {"weight_decay": None}, {"params": 3}])
+@pytest.mark.parametrize("make", [momentum, optim.Adam])
+def test_a_group_that_does_not_fit_is_refused_before_a_step(make, group):
+    optimizer, _, _ = stepped(make)
+    with pytest.raises((TypeError, ValueError), match="expected"):
+        optimizer.add_param_group({"params": [oploom.ones(3)], **group})
+    assert len(optimizer.param_groups) == 2
+
+
+def test_a_first_step_that_is_refused_leaves_no_momentum():
+    x = oploom.zeros(2, requires_grad=True)
+    optimizer = optim.SGD([x], lr=1.0, momentum=0.5)
+    x.grad = oploom.ones(2)
+    x.grad.data = oploom.ones(3)
+    with pytest.raises(RuntimeError, match="shape"):
+        optimizer.step()
+    assert not optimizer.state
+    x.grad = oploom.ones(2)
+    optimizer.step()
+    assert x.tolist() == [-1] * 2
+
+
+def test_a_step_of_adam_with_changed_betas_does_not_count():
+    optimizer, a, _ = stepped(optim.Adam)
+    optimizer.param_groups[0]["betas"] = (0.9,)
+    with pytest.raises(ValueError, match="unpack"):
+        optimizer.step()
+    assert optimizer.state[a]["step"].item() == 1
+
+
 def test_a_small_network_learns():
     oploom.manual_seed(0)
     x = oploom.rand(64, 2)

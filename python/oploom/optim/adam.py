@@ -4,7 +4,8 @@ from typing import Any, Dict, Tuple
 
 from oploom import _C
 from oploom._C import Tensor
-from oploom.optim.optimizer import Optimizer, Parameters, check_at_least_zero
+from oploom._checks import check_at_least_zero, check_bools, check_numbers
+from oploom.optim.optimizer import Optimizer, Parameters
 
 
 class Adam(Optimizer):
@@ -19,10 +20,6 @@ class Adam(Optimizer):
         eps: float = 1e-8, weight_decay: float = 0, amsgrad: bool = False, *,
         maximize: bool = False,
     ) -> None:
-        check_at_least_zero(type(self).__name__, lr=lr, eps=eps, weight_decay=weight_decay)
-        for i, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Adam(): expected betas[{i}] in [0, 1), got {beta}")
         super().__init__(params, dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
             maximize=maximize,
@@ -30,13 +27,28 @@ class Adam(Optimizer):
 
     _fused_step = staticmethod(_C._fused_adam_)
 
+    def _check_settings(self, op: str, settings: Dict[str, Any]) -> None:
+        check_at_least_zero(op, **{n: settings[n] for n in ("lr", "eps", "weight_decay")})
+        check_bools(op, amsgrad=settings["amsgrad"], maximize=settings["maximize"])
+        betas = settings["betas"]
+        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+            raise TypeError(f"{op}(): expected betas as a tuple of two numbers, got {betas!r}")
+        for i, beta in enumerate(betas):
+            check_numbers(op, **{f"betas[{i}]": beta})
+            if not 0 <= beta < 1:
+                raise ValueError(f"{op}(): expected betas[{i}] in [0, 1), got {beta}")
+
+    def _state_like(self, parameter: Tensor, group: Dict[str, Any]) -> Dict[str, Tensor]:
+        means = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if group["amsgrad"] else 2]
+        return {"step": _C.zeros(()), **dict.fromkeys(means, parameter)}
+
     def _update(self, group: Dict[str, Any]) -> None:
         parameters = [p for p in group["params"] if p.grad is not None]
-        states = [self._state_of(p, group["amsgrad"]) for p in parameters]
+        states = [self._state_of(p, group) for p in parameters]
         steps = [state["step"] for state in states]
+        beta1, beta2 = group["betas"]
         for step in steps:
             step.add_(1)
-        beta1, beta2 = group["betas"]
         try:
             self._fused_step(
                 parameters, [p.grad for p in parameters], [s["exp_avg"] for s in states],
@@ -50,12 +62,11 @@ class Adam(Optimizer):
                 step.sub_(1)
             raise
 
-    def _state_of(self, parameter: Tensor, amsgrad: bool) -> Dict[str, Tensor]:
+    def _state_of(self, parameter: Tensor, group: Dict[str, Any]) -> Dict[str, Tensor]:
         state = self.state[parameter]
         if not state:
-            state["step"] = _C.zeros(())
-            for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 3 if amsgrad else 2]:
-                state[name] = _C.zeros_like(parameter).detach()
+            for name, like in self._state_like(parameter, group).items():
+                state[name] = _C.zeros_like(like).detach()
         return state
 
 

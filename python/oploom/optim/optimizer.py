@@ -12,36 +12,64 @@ Parameters = Union[Iterable[Tensor], Iterable[Dict[str, Any]]]
 
 
 class Optimizer:
-    """The base of optimizers. Subclasses define ``_update`` for one group."""
+    """The base of optimizers. Subclasses define ``_update`` for one group.
+
+    What _update() could not use is refused where it is given, since by the time that it is used
+    another group may have changed: ``_check_settings`` and ``_state_like`` say what that is.
+    """
 
     def __init__(self, params: Parameters, defaults: Dict[str, Any]) -> None:
-        if isinstance(params, Tensor):
-            raise TypeError("expected an iterable of Tensors or dicts, got a Tensor")
+        name = type(self).__name__
+        if isinstance(params, Tensor) or not isinstance(params, Iterable):
+            raise TypeError(
+                f"{name}(): expected an iterable of Tensors or dicts as params, got "
+                f"{type(params).__name__}"
+            )
+        self._check_settings(name, defaults)
         self.defaults = defaults
         self.state: Dict[Tensor, Dict[str, Any]] = defaultdict(dict)
         self.param_groups: List[Dict[str, Any]] = []
         groups: List[Any] = list(params)
         if not groups:
-            raise ValueError("the optimizer got no parameters")
+            raise ValueError(f"{name}(): the optimizer got no parameters")
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
 
+    def _check_settings(self, op: str, settings: Dict[str, Any]) -> None:
+        """Raises for settings that do not fit."""
+
+    def _state_like(self, parameter: Tensor, group: Dict[str, Any]) -> Dict[str, Tensor]:
+        """For each tensor in the state of a parameter one of its shape, dtype and device."""
+        return {}
+
     def add_param_group(self, param_group: Dict[str, Any]) -> None:
         """Adds parameters with settings of their own."""
+        name = type(self).__name__
+        if not isinstance(param_group, dict) or "params" not in param_group:
+            raise TypeError(
+                f"{name}(): expected a group as a dict with 'params', got {_outline(param_group)}"
+            )
         params = param_group["params"]
+        if not isinstance(params, Iterable):
+            raise TypeError(
+                f"{name}(): expected an iterable of Tensors as 'params' of a group, got "
+                f"{type(params).__name__}"
+            )
         params = [params] if isinstance(params, Tensor) else list(params)
         known = {id(p) for group in self.param_groups for p in group["params"]}
         for parameter in params:
             if not isinstance(parameter, Tensor):
-                raise TypeError(f"expected Tensors, got {type(parameter).__name__}")
+                raise TypeError(f"{name}(): expected Tensors, got {type(parameter).__name__}")
             if not parameter.is_leaf:
-                raise ValueError("expected leaves, got the result of an operator")
+                raise ValueError(f"{name}(): expected leaves, got the result of an operator")
             if id(parameter) in known:
-                raise ValueError("a parameter is given twice")
+                raise ValueError(f"{name}(): a parameter is given twice")
             known.add(id(parameter))
-        self.param_groups.append({**self.defaults, **param_group, "params": params})
+        group = {**self.defaults, **param_group, "params": params}
+        self._check_settings(name, group)
+        self.param_groups.append(group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Clears the gradients of all parameters."""
@@ -75,22 +103,59 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
-        """Takes over a copy of what state_dict() gave, for the same parameters."""
+        """Takes over a copy of what state_dict() gave, for the same parameters; tensors get the
+        dtype and device of their parameter. Where anything does not fit, nothing changes."""
         saved = copy.deepcopy(state_dict)
+        try:
+            states, settings = dict(saved["state"]), list(saved["param_groups"])
+            numbers = [list(group["params"]) for group in settings]
+        except (LookupError, TypeError, ValueError) as error:
+            raise ValueError(
+                "load_state_dict(): expected what state_dict() gives, a dict with 'state' and "
+                f"'param_groups', which have 'params', got {_outline(saved)}"
+            ) from error
         sizes = [len(group["params"]) for group in self.param_groups]
-        given = [len(group["params"]) for group in saved["param_groups"]]
+        given = [len(group) for group in numbers]
         if sizes != given:
             raise ValueError(
                 f"load_state_dict(): expected groups of {sizes} parameters, got {given}"
             )
-        parameters = [p for group in self.param_groups for p in group["params"]]
-        numbers = [n for group in saved["param_groups"] for n in group["params"]]
-        by_number = dict(zip(numbers, parameters))
-        for group, settings in zip(self.param_groups, saved["param_groups"]):
-            group.update({n: v for n, v in settings.items() if n != "params"})
-        self.state = defaultdict(dict)
-        for number, values in saved["state"].items():
-            self.state[by_number[number]] = values
+        groups = [
+            {**group, **new, "params": group["params"]}
+            for group, new in zip(self.param_groups, settings)
+        ]
+        state: Dict[Tensor, Dict[str, Any]] = defaultdict(dict)
+        for group, names in zip(groups, numbers):
+            self._check_settings("load_state_dict", group)
+            for number, parameter in zip(names, group["params"]):
+                if number in states:
+                    state[parameter] = states.pop(number)
+                    self._fit_state(number, state[parameter], self._state_like(parameter, group))
+        if states:
+            raise ValueError(
+                f"load_state_dict(): expected state of the parameters {numbers}, got state of "
+                f"{list(states)}, too"
+            )
+        for group, new in zip(self.param_groups, groups):
+            group.update(new)
+        self.state = state
+
+    def _fit_state(self, number: Any, values: Any, wanted: Dict[str, Tensor]) -> None:
+        """Converts the tensors in the state of a parameter, which may have none yet."""
+        if not isinstance(values, dict):
+            raise TypeError(
+                f"load_state_dict(): expected the state of parameter {number} as a dict, got "
+                f"{type(values).__name__}"
+            )
+        for name, like in wanted.items() if values else ():
+            value = values.get(name)
+            if not isinstance(value, Tensor) or value.shape != like.shape:
+                got = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
+                raise ValueError(
+                    f"load_state_dict(): expected {name} of parameter {number} as a Tensor of "
+                    f"shape {tuple(like.shape)}, got {got}"
+                )
+            values[name] = value.to(like)
 
     def __repr__(self) -> str:
         lines = []
@@ -100,8 +165,5 @@ class Optimizer:
         return f"{type(self).__name__} (\n" + "\n".join(lines) + "\n)"
 
 
-def check_at_least_zero(optimizer: str, **settings: float) -> None:
-    """Raises for a negative setting."""
-    for name, value in settings.items():
-        if not value >= 0:
-            raise ValueError(f"{optimizer}(): expected {name} of at least 0, got {value}")
+def _outline(value: Any) -> str:
+    return f"a dict with {list(value)}" if isinstance(value, dict) else type(value).__name__

@@ -3,7 +3,9 @@
 from typing import Any, Dict, List
 
 from oploom import _C
-from oploom.optim.optimizer import Optimizer, Parameters, check_at_least_zero
+from oploom._C import Tensor
+from oploom._checks import check_at_least_zero, check_bools, check_numbers
+from oploom.optim.optimizer import Optimizer, Parameters
 
 
 class SGD(Optimizer):
@@ -17,13 +19,20 @@ class SGD(Optimizer):
         self, params: Parameters, lr: float = 1e-3, momentum: float = 0, dampening: float = 0,
         weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
     ) -> None:
-        check_at_least_zero("SGD", lr=lr, momentum=momentum, weight_decay=weight_decay)
-        if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("SGD(): nesterov needs a momentum, and no dampening")
         super().__init__(params, dict(
             lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay,
             nesterov=nesterov, maximize=maximize,
         ))
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("SGD(): nesterov needs a momentum, and no dampening")
+
+    def _check_settings(self, op: str, settings: Dict[str, Any]) -> None:
+        check_at_least_zero(op, **{n: settings[n] for n in ("lr", "momentum", "weight_decay")})
+        check_numbers(op, dampening=settings["dampening"])
+        check_bools(op, nesterov=settings["nesterov"], maximize=settings["maximize"])
+
+    def _state_like(self, parameter: Tensor, group: Dict[str, Any]) -> Dict[str, Tensor]:
+        return {"momentum_buffer": parameter}
 
     def _update(self, group: Dict[str, Any]) -> None:
         parameters = [p for p in group["params"] if p.grad is not None]
@@ -33,7 +42,12 @@ class SGD(Optimizer):
             new = [p for p in parameters if not self.state.get(p)]
             for p in new:
                 self.state[p]["momentum_buffer"] = _C.empty_like(p).detach()
-            self._step(group, new, True)
+            try:
+                self._step(group, new, True)
+            except Exception:  # their momentum has not begun
+                for p in new:
+                    del self.state[p]
+                raise
 
     def _step(self, group: Dict[str, Any], parameters: List[Any], first: bool) -> None:
         momentum = group["momentum"]
