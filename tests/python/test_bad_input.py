@@ -128,7 +128,8 @@ ONES = oploom.ones(3)
 MATRIX = oploom.ones(3, 4)
 SAME = oploom.ones(1).expand(3)  # one element three times
 LINE = oploom.arange(4.0)
-optim = oploom.optim
+nn, optim, F = oploom.nn, oploom.optim, oploom.nn.functional
+LAYER = nn.Linear(2, 2)
 
 
 def sgd(**settings):
@@ -208,6 +209,55 @@ MESSAGES = [
     (lambda: adam(betas=(0.9,)), "Adam(): expected betas as a tuple of two numbers, got (0.9,)"),
     (lambda: adam(betas=(0.9, "a")), "Adam(): expected a number as betas[1], got str"),
     (lambda: optim.AdamW([ONES], betas=(2, 0)), "AdamW(): expected betas[0] in [0, 1), got 2"),
+    (lambda: nn.Dropout("a"), "Dropout(): expected a number as p, got str"),
+    (lambda: F.dropout(ONES, "a"), "dropout(): got (Tensor, str, bool); expected one of"),
+    (lambda: F.dropout(ONES, oploom.nan), "dropout(): expected p in [0, 1], got nan"),
+    (lambda: nn.Linear(2.0, 3), "Linear(): expected an integer as in_features, got float"),
+    (lambda: nn.Linear(2, -1), "Linear(): expected out_features of at least 0, got -1"),
+    (lambda: nn.Linear(2, True), "Linear(): expected an integer as out_features, got bool"),
+    (lambda: nn.Embedding("a", 3), "Embedding(): expected an integer as num_embeddings, got str"),
+    (lambda: nn.Embedding(3, -2), "Embedding(): expected embedding_dim of at least 0, got -2"),
+    (lambda: nn.Embedding(3, 2, 1.0), "Embedding(): expected an integer as padding_idx, got float"),
+    (lambda: nn.LayerNorm([2, "a"]), "LayerNorm(): expected an integer as normalized_shape[1], go"),
+    (lambda: nn.LayerNorm(-1), "LayerNorm(): expected normalized_shape[0] of at least 0, got -1"),
+    (lambda: nn.Parameter(3), "Parameter(): expected a Tensor as data, got int"),
+    (lambda: nn.Parameter(ONES, "a"), "Parameter(): expected a bool as requires_grad, got str"),
+    (lambda: nn.init.ones_(3), "ones_(): expected a Tensor as tensor, got int"),
+    (lambda: nn.init.zeros_(None), "zeros_(): expected a Tensor as tensor, got NoneType"),
+    (lambda: nn.init.constant_(3, 1), "constant_(): expected a Tensor as tensor, got int"),
+    (lambda: nn.init.uniform_([ONES]), "uniform_(): expected a Tensor as tensor, got list"),
+    (lambda: nn.init.normal_(3), "normal_(): expected a Tensor as tensor, got int"),
+    (lambda: nn.init.eye_(3), "eye_(): expected a Tensor as tensor, got int"),
+    (lambda: nn.init.xavier_normal_(3), "xavier_normal_(): expected a Tensor as tensor, got int"),
+    (lambda: nn.init.xavier_uniform_(MATRIX, "a"), "xavier_uniform_(): expected a number as gain"),
+    (lambda: nn.init.xavier_uniform_(MATRIX, -1), "xavier_uniform_(): expected gain of at least 0"),
+    (lambda: nn.init.kaiming_normal_(ONES), "kaiming_normal_(): expected a tensor of 2 or more di"),
+    (lambda: nn.init.kaiming_uniform_(MATRIX, mode=3), "kaiming_uniform_(): expected mode 'fan_in"),
+    (lambda: nn.init.calculate_gain("leaky_relu", "a"), "calculate_gain(): expected a number as p"),
+    (lambda: F.one_hot(WHOLE, "a"), "one_hot(): expected an integer as num_classes, got str"),
+    (lambda: F.one_hot(WHOLE, 2.5), "one_hot(): expected an integer as num_classes, got float"),
+    (lambda: F.one_hot([1]), "one_hot(): expected a Tensor as tensor, got list"),
+    (lambda: F.embedding(WHOLE, 3), "embedding(): got (int, Tensor, int, bool); expected one of"),
+    (lambda: F.embedding(WHOLE, 3, 1), "embedding(): expected a Tensor as weight, got int"),
+    (lambda: F.embedding(WHOLE, MATRIX, "a"), "embedding(): expected an integer as padding_idx, g"),
+    (lambda: F.embedding(WHOLE, oploom.ones(())), "embedding(): expected weight of shape [n, widt"),
+    (lambda: F.relu(3), "relu(): got (int); expected one of"),
+    (lambda: F.softmax(3), "softmax(): expected a dim to sum along, got None"),
+    (lambda: F.softshrink(ONES, "a"), "softshrink(): got (Tensor, str); expected one of"),
+    (lambda: F.normalize(3), "normalize(): expected a Tensor as input, got int"),
+    (lambda: F.mse_loss(ONES, ONES, []), "mse_loss(): expected a reduction of 'none', 'mean' or '"),
+    (lambda: F.binary_cross_entropy(ONES, 3), "binary_cross_entropy(): expected a Tensor as targe"),
+    (lambda: nn.NLLLoss(weight=3), "register_buffer(): expected a Tensor or None as 'weight', got"),
+    (lambda: nn.Sequential(LAYER, 3), "add_module(): expected a Module or None as '1', got int"),
+    (lambda: nn.Sequential(LAYER)[1], "__getitem__(): expected an index of one of 1 modules, got"),
+    (lambda: nn.ModuleList([LAYER])["a"], "__getitem__(): expected an integer as index, got str"),
+    (lambda: nn.ModuleList(3), "extend(): expected an iterable of Modules, got int"),
+    (lambda: nn.ModuleDict(3), "ModuleDict(): expected a mapping from names to Modules, got int"),
+    (lambda: nn.ModuleDict({3: LAYER}), "add_module(): expected a name that is a str, got int"),
+    (lambda: LAYER.register_parameter("a", ONES), "register_parameter(): expected a Parameter or"),
+    (lambda: LAYER.load_state_dict({3: ONES}), "load_state_dict() of Linear:\n  missing: weight, bias"
+     "\n  unexpected: 3"),
+    (lambda: LAYER.to(oploom.int64), "to(): expected a floating-point or complex dtype, got oploo"),
 ]
 
 

@@ -268,6 +268,18 @@ def test_dropout():
         nn.Dropout(1.5)
 
 
+def test_a_dropout_in_place_that_is_refused_draws_nothing():
+    leaf = oploom.ones(3, requires_grad=True)
+    before = oploom.default_generator.get_state()
+    for x, message in ((leaf, "leaf"), (oploom.ones(1).expand(3), "share")):
+        with pytest.raises(RuntimeError, match=message):
+            F.dropout(x, inplace=True)
+        assert oploom.default_generator.get_state() == before and x.tolist() == [1] * 3
+    y = oploom.ones(1000)
+    assert F.dropout(y, inplace=True) is y and 0 < (y == 0).sum().item() < 1000
+    assert oploom.default_generator.get_state() != before
+
+
 def test_layer_norm():
     layer = nn.LayerNorm(5)
     x = oploom.rand(4, 5) * 3
@@ -346,6 +358,8 @@ def test_init():
     assert p.tolist() == [2, 2, 2] and p.is_leaf
     with pytest.raises(ValueError, match="2 or more"):
         nn.init.kaiming_uniform_(oploom.empty(3))
+    for function in (nn.init.kaiming_uniform_, nn.init.xavier_normal_):
+        assert function(oploom.empty(0, 0)).shape == (0, 0)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -390,6 +404,36 @@ def test_a_name_that_is_taken_is_refused():
         model.register_buffer("forward", oploom.ones(1))
     model.register_parameter("weight", nn.Parameter(oploom.ones(1, 1)))
     assert model.weight.item() == 1
+
+
+def test_a_name_belongs_to_one_kind():
+    model = nn.Linear(1, 1)
+    with pytest.raises(KeyError, match="'weight' exists"):
+        model.register_buffer("weight", oploom.ones(1))
+    with pytest.raises(KeyError, match="'weight' exists"):
+        model.add_module("weight", nn.ReLU())
+    assert not list(model.buffers()) and not list(model.children())
+
+
+def test_a_buffer_that_is_registered_again_may_be_saved():
+    model = Net()
+    model.register_buffer("scratch", oploom.ones(1))
+    assert "scratch" in model.state_dict()
+    model.register_buffer("scratch", oploom.ones(1), persistent=False)
+    assert "scratch" not in model.state_dict()
+
+
+def test_a_conversion_changes_what_it_names():
+    layer = nn.Linear(2, 2, device="meta").to(oploom.float64)
+    assert layer.weight.is_meta and layer.weight.dtype is oploom.float64
+    layer = nn.Linear(2, 2).to(float)
+    assert layer.weight.dtype is oploom.float64
+    assert layer.to(device="meta").weight.dtype is oploom.float64
+    layer = nn.Linear(2, 2)
+    layer.weight.requires_grad_(False)
+    with pytest.raises(TypeError, match="floating-point or complex dtype"):
+        layer.to(oploom.int64)
+    assert layer.weight.dtype is oploom.float32
 
 
 def test_defaults_of_layers():
@@ -455,6 +499,15 @@ def test_containers():
     model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     assert isinstance(model[1], nn.ReLU) and len(model[:1]) == 1
     assert model.append(nn.Tanh())(oploom.ones(1, 2)).shape == (1, 2)
+
+
+def test_modules_are_added_all_or_none():
+    layers = nn.ModuleList([nn.ReLU()])
+    with pytest.raises(TypeError, match=r"extend\(\): expected a Module or None as 1, got int"):
+        layers.extend([nn.ReLU(), 3])
+    assert len(layers) == 1
+    with pytest.raises(TypeError, match="iterable"):
+        nn.ModuleList(0)
 
 
 class Squared(nn.ReLU):

@@ -2,10 +2,22 @@
 
 from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Tuple, Type, Union
 
+from oploom._checks import as_integer
 from oploom.nn import functional as F
 from oploom.nn.activation import ReLU
 from oploom.nn.layers import Linear
-from oploom.nn.module import Module
+from oploom.nn.module import Module, check_member
+
+
+def _at(container: Module, index: Any) -> Module:
+    """The module at an index, which may count from the end."""
+    modules: Any = list(container._modules.values())
+    try:
+        return modules[as_integer("__getitem__", "index", index)]
+    except IndexError:
+        raise IndexError(
+            f"__getitem__(): expected an index of one of {len(modules)} modules, got {index}"
+        ) from None
 
 
 def _is_just(module: Optional[Module], kind: Type[Module]) -> bool:
@@ -59,7 +71,7 @@ class Sequential(Module):
         if isinstance(index, slice):
             names = list(self._modules)[index]
             return Sequential({name: self._modules[name] for name in names})  # type: ignore
-        return list(self)[index]
+        return _at(self, index)
 
     def append(self, module: Module) -> "Sequential":
         """Adds a module at the end."""
@@ -72,8 +84,8 @@ class ModuleList(Module):
 
     def __init__(self, modules: Optional[Iterable[Module]] = None) -> None:
         super().__init__()
-        for module in modules or ():
-            self.append(module)
+        if modules is not None:
+            self.extend(modules)
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -84,7 +96,7 @@ class ModuleList(Module):
     def __getitem__(self, index: Union[int, slice]) -> Any:
         if isinstance(index, slice):
             return ModuleList(list(self)[index])
-        return list(self)[index]
+        return _at(self, index)
 
     def append(self, module: Module) -> "ModuleList":
         """Adds a module at the end."""
@@ -93,6 +105,13 @@ class ModuleList(Module):
 
     def extend(self, modules: Iterable[Module]) -> "ModuleList":
         """Adds modules at the end."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"extend(): expected an iterable of Modules, got {type(modules).__name__}"
+            )
+        modules = list(modules)
+        for i, module in enumerate(modules):
+            check_member("extend", i, module, Module)
         for module in modules:
             self.append(module)
         return self
@@ -103,6 +122,11 @@ class ModuleDict(Module):
 
     def __init__(self, modules: Optional[Mapping[str, Module]] = None) -> None:
         super().__init__()
+        if modules is not None and not hasattr(modules, "items"):
+            raise TypeError(
+                f"ModuleDict(): expected a mapping from names to Modules, got "
+                f"{type(modules).__name__}"
+            )
         for name, module in (modules or {}).items():
             self.add_module(name, module)
 

@@ -4,21 +4,24 @@ from typing import Optional, Sequence
 
 from oploom import _C
 from oploom._C import Tensor
+from oploom._checks import as_integer, check_tensor
 
 _nn = _C._nn
 _REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
-def _reduction(name: str) -> int:
-    if name not in _REDUCTIONS:
-        raise ValueError(f"expected a reduction of 'none', 'mean' or 'sum', got {name!r}")
-    return _REDUCTIONS[name]
+def _reduction(op: str, name: str) -> int:
+    try:
+        return _REDUCTIONS[name]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"{op}(): expected a reduction of 'none', 'mean' or 'sum', got {name!r}"
+        ) from None
 
 
-def _padding_row(op: str, padding_idx: Optional[int], rows: int) -> int:
-    """The row that padding_idx stands for, -1 for none."""
-    if padding_idx is None:
-        return -1
+def _padding_row(op: str, padding_idx: int, rows: int) -> int:
+    """The row that padding_idx stands for."""
+    padding_idx = as_integer(op, "padding_idx", padding_idx)
     if not -rows <= padding_idx < rows:
         raise ValueError(
             f"{op}(): expected padding_idx in [{-rows}, {rows - 1}], got {padding_idx}"
@@ -27,6 +30,8 @@ def _padding_row(op: str, padding_idx: Optional[int], rows: int) -> int:
 
 
 def _check_same_shape(op: str, input: Tensor, target: Tensor) -> None:
+    check_tensor(op, "input", input)
+    check_tensor(op, "target", target)
     if input.shape != target.shape:
         raise ValueError(
             f"{op}(): expected a target of the input's shape {tuple(input.shape)}, got "
@@ -46,17 +51,17 @@ def linear_relu(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) ->
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(input, 0)``, elementwise."""
-    return input.relu_() if inplace else input.relu()
+    return _C.relu_(input) if inplace else _C.relu(input)
 
 
 def tanh(input: Tensor) -> Tensor:
     """The hyperbolic tangent, elementwise."""
-    return input.tanh()
+    return _C.tanh(input)
 
 
 def sigmoid(input: Tensor) -> Tensor:
     """``1 / (1 + exp(-input))``, elementwise."""
-    return input.sigmoid()
+    return _C.sigmoid(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -131,8 +136,6 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """``input`` moved by ``lambd`` towards 0, at most up to 0."""
-    if lambd < 0:
-        raise ValueError(f"softshrink(): expected lambd to be at least 0, got {lambd}")
     return _nn.softshrink(input, lambd)
 
 
@@ -165,19 +168,19 @@ def softmax(
     input: Tensor, dim: Optional[int] = None, dtype: Optional[_C.dtype] = None
 ) -> Tensor:
     """Numbers along ``dim`` that are positive and sum to one."""
-    return _C.softmax(input, _softmax_dim("softmax", input, dim), dtype)
+    return _C.softmax(input, _softmax_dim("softmax", dim), dtype)
 
 
 def log_softmax(
     input: Tensor, dim: Optional[int] = None, dtype: Optional[_C.dtype] = None
 ) -> Tensor:
     """The logarithm of ``softmax``."""
-    return _C.log_softmax(input, _softmax_dim("log_softmax", input, dim), dtype)
+    return _C.log_softmax(input, _softmax_dim("log_softmax", dim), dtype)
 
 
-def _softmax_dim(name: str, input: Tensor, dim: Optional[int]) -> int:
+def _softmax_dim(op: str, dim: Optional[int]) -> int:
     if dim is None:
-        raise ValueError(f"{name}(): expected a dim for a {input.dim()}-d tensor, got None")
+        raise ValueError(f"{op}(): expected a dim to sum along, got None")
     return dim
 
 
@@ -185,9 +188,14 @@ def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Sets elements to zero with probability ``p`` and scales the others by ``1 / (1 - p)``."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout(): expected a probability in [0, 1], got {p}")
-    return _C.dropout_(input, p, training) if inplace else _C.dropout(input, p, training)
+    if not inplace:
+        return _C.dropout(input, p, training)
+    state = _C.default_generator.get_state()
+    try:
+        return _C.dropout_(input, p, training)
+    except Exception:  # may come after random numbers were drawn
+        _C.default_generator.set_state(state)
+        raise
 
 
 def layer_norm(
@@ -203,32 +211,35 @@ def embedding(
     scale_grad_by_freq: bool = False,
 ) -> Tensor:
     """Rows of ``weight`` by the integers ``input``; the row padding_idx gets no gradient."""
-    row = _padding_row("embedding", padding_idx, weight.size(0))
+    row = -1
+    if padding_idx is not None:
+        check_tensor("embedding", "weight", weight)
+        row = _padding_row("embedding", padding_idx, weight.size(0))
     return _C.embedding(weight, input, row, scale_grad_by_freq)
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The squared differences, reduced."""
-    return _nn.mse_loss(input, target, _reduction(reduction))
+    return _nn.mse_loss(input, target, _reduction("mse_loss", reduction))
 
 
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The absolute differences, reduced."""
-    return _nn.l1_loss(input, target, _reduction(reduction))
+    return _nn.l1_loss(input, target, _reduction("l1_loss", reduction))
 
 
 def smooth_l1_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
     """``l1_loss``, with a parabola where the difference is less than ``beta``."""
-    return _nn.smooth_l1_loss(input, target, _reduction(reduction), beta)
+    return _nn.smooth_l1_loss(input, target, _reduction("smooth_l1_loss", reduction), beta)
 
 
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
     """Half the squared differences up to ``delta``, a straight line beyond."""
-    return _nn.huber_loss(input, target, _reduction(reduction), delta)
+    return _nn.huber_loss(input, target, _reduction("huber_loss", reduction), delta)
 
 
 def binary_cross_entropy(
@@ -236,7 +247,9 @@ def binary_cross_entropy(
 ) -> Tensor:
     """The cross entropy of probabilities ``target``, of the same shape, and ``input``."""
     _check_same_shape("binary_cross_entropy", input, target)
-    return _nn.binary_cross_entropy(input, target, weight, _reduction(reduction))
+    return _nn.binary_cross_entropy(
+        input, target, weight, _reduction("binary_cross_entropy", reduction)
+    )
 
 
 def binary_cross_entropy_with_logits(
@@ -245,9 +258,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """``binary_cross_entropy`` of ``sigmoid(input)``, finite for large ``input``, too."""
     _check_same_shape("binary_cross_entropy_with_logits", input, target)
-    return _C.binary_cross_entropy_with_logits(
-        input, target, weight, pos_weight, _reduction(reduction)
-    )
+    number = _reduction("binary_cross_entropy_with_logits", reduction)
+    return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
 def kl_div(
@@ -257,7 +269,7 @@ def kl_div(
     'batchmean': the sum, divided by the size of the first dimension."""
     if reduction == "batchmean":
         return _C.kl_div(input, target, 2, log_target=log_target) / input.size(0)
-    return _C.kl_div(input, target, _reduction(reduction), log_target=log_target)
+    return _C.kl_div(input, target, _reduction("kl_div", reduction), log_target=log_target)
 
 
 def nll_loss(
@@ -265,7 +277,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """``-input`` at the target class; ``input`` ``[n, classes, ...]`` holds log-probabilities."""
-    return _nn.nll_loss_nd(input, target, weight, _reduction(reduction), ignore_index)
+    return _nn.nll_loss_nd(input, target, weight, _reduction("nll_loss", reduction), ignore_index)
 
 
 def cross_entropy(
@@ -274,12 +286,14 @@ def cross_entropy(
 ) -> Tensor:
     """The cross entropy of scores ``[n, classes, ...]`` and classes or class probabilities."""
     return _nn.cross_entropy_loss(
-        input, target, weight, _reduction(reduction), ignore_index, label_smoothing
+        input, target, weight, _reduction("cross_entropy", reduction), ignore_index, label_smoothing
     )
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A last dimension with 1 at the given class and 0 elsewhere."""
+    check_tensor("one_hot", "tensor", tensor)
+    num_classes = as_integer("one_hot", "num_classes", num_classes)
     if tensor.dtype.is_floating_point or tensor.dtype.is_complex or tensor.dtype == _C.bool:
         raise TypeError(f"one_hot(): expected a tensor of integers, got {tensor.dtype}")
     if num_classes < -1:
@@ -301,4 +315,5 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """Divides by the norm along ``dim``, which is taken to be at least ``eps``."""
+    check_tensor("normalize", "input", input)
     return input / input.norm(p, (dim,), True).clamp(min=eps)

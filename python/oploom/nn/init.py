@@ -4,6 +4,7 @@ import math
 from typing import Optional, Tuple
 
 from oploom._C import Generator, Tensor
+from oploom._checks import check_at_least_zero, check_numbers, check_tensor
 from oploom.autograd.grad_mode import no_grad
 
 
@@ -12,6 +13,7 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Optional[Generator] = None
 ) -> Tensor:
     """Numbers uniformly from [a, b)."""
+    check_tensor("uniform_", "tensor", tensor)
     return tensor.uniform_(a, b, generator=generator)
 
 
@@ -20,28 +22,35 @@ def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Optional[Generator] = None
 ) -> Tensor:
     """Normally distributed numbers."""
+    check_tensor("normal_", "tensor", tensor)
     return tensor.normal_(mean, std, generator=generator)
 
 
 @no_grad()
+def _fill(op: str, tensor: Tensor, val: float) -> Tensor:
+    check_tensor(op, "tensor", tensor)
+    return tensor.fill_(val)
+
+
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """The same number everywhere."""
-    return tensor.fill_(val)
+    return _fill("constant_", tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
     """Ones."""
-    return constant_(tensor, 1.0)
+    return _fill("ones_", tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
-    return constant_(tensor, 0.0)
+    return _fill("zeros_", tensor, 0.0)
 
 
 @no_grad()
 def eye_(tensor: Tensor) -> Tensor:
     """Ones on the diagonal of a matrix, zeros elsewhere."""
+    check_tensor("eye_", "tensor", tensor)
     if tensor.dim() != 2:
         raise ValueError(f"eye_(): expected a matrix, got a {tensor.dim()}-d tensor")
     tensor.fill_(0.0)
@@ -60,31 +69,39 @@ def calculate_gain(nonlinearity: str, param: Optional[float] = None) -> float:
         return math.sqrt(2.0)
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
+        check_numbers("calculate_gain", param=slope)
         return math.sqrt(2.0 / (1 + slope**2))
     raise ValueError(f"calculate_gain(): unknown nonlinearity {nonlinearity!r}")
 
 
-def _fans(tensor: Tensor) -> Tuple[int, int]:
+def _fans(op: str, tensor: Tensor) -> Tuple[int, int]:
     """How many inputs feed an output, and outputs an input."""
+    check_tensor(op, "tensor", tensor)
     if tensor.dim() < 2:
         raise ValueError(
-            f"expected a tensor of 2 or more dimensions, got a {tensor.dim()}-d one"
+            f"{op}(): expected a tensor of 2 or more dimensions, got a {tensor.dim()}-d one"
         )
     receptive = math.prod(tensor.shape[2:])
     return tensor.shape[1] * receptive, tensor.shape[0] * receptive
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
+def _xavier_std(op: str, tensor: Tensor, gain: float) -> float:
+    check_at_least_zero(op, gain=gain)
+    return gain * math.sqrt(2.0 / max(sum(_fans(op, tensor)), 1))
+
+
+def _kaiming_std(op: str, tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"expected mode 'fan_in' or 'fan_out', got {mode!r}")
-    return _fans(tensor)[mode == "fan_out"]
+        raise ValueError(f"{op}(): expected mode 'fan_in' or 'fan_out', got {mode!r}")
+    fan = _fans(op, tensor)[mode == "fan_out"]
+    return calculate_gain(nonlinearity, a) / math.sqrt(max(fan, 1))
 
 
 def xavier_uniform_(
     tensor: Tensor, gain: float = 1.0, generator: Optional[Generator] = None
 ) -> Tensor:
     """Uniform, with the variance 2 / (fan_in + fan_out), times gain squared."""
-    bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
+    bound = math.sqrt(3.0) * _xavier_std("xavier_uniform_", tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -92,7 +109,7 @@ def xavier_normal_(
     tensor: Tensor, gain: float = 1.0, generator: Optional[Generator] = None
 ) -> Tensor:
     """Normal, with the variance 2 / (fan_in + fan_out), times gain squared."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
+    return normal_(tensor, 0.0, _xavier_std("xavier_normal_", tensor, gain), generator)
 
 
 def kaiming_uniform_(
@@ -100,7 +117,7 @@ def kaiming_uniform_(
     generator: Optional[Generator] = None,
 ) -> Tensor:
     """Uniform, with a variance that keeps activations as large from layer to layer."""
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    std = _kaiming_std("kaiming_uniform_", tensor, a, mode, nonlinearity)
     bound = math.sqrt(3.0) * std
     return uniform_(tensor, -bound, bound, generator)
 
@@ -110,5 +127,5 @@ def kaiming_normal_(
     generator: Optional[Generator] = None,
 ) -> Tensor:
     """Normal, with a variance that keeps activations as large from layer to layer."""
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    std = _kaiming_std("kaiming_normal_", tensor, a, mode, nonlinearity)
     return normal_(tensor, 0.0, std, generator)

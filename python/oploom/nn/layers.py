@@ -1,11 +1,11 @@
 """Layers with parameters, and those that change shapes or drop elements."""
 
 import math
-import operator
 from typing import Iterable, Optional, Sequence, Tuple, Union
 
 from oploom import _C
 from oploom._C import Tensor
+from oploom._checks import as_size, check_numbers
 from oploom.nn import functional as F
 from oploom.nn import init
 from oploom.nn.module import Module
@@ -28,7 +28,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
+        return _C.flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
@@ -45,8 +45,8 @@ class Linear(Module):
         device: Union[_C.device, str, None] = None, dtype: Optional[_C.dtype] = None,
     ) -> None:
         super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
+        self.in_features = as_size("Linear", "in_features", in_features)
+        self.out_features = as_size("Linear", "out_features", out_features)
         shape = (out_features, in_features)
         self.weight = Parameter(_C.empty(shape, device=device, dtype=dtype))
         if bias:
@@ -78,6 +78,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
+        check_numbers("Dropout", p=p)
         if not 0 <= p <= 1:
             raise ValueError(f"Dropout(): expected a probability in [0, 1], got {p}")
         self.p = p
@@ -103,7 +104,9 @@ class LayerNorm(Module):
     ) -> None:
         super().__init__()
         shape = normalized_shape if isinstance(normalized_shape, Iterable) else [normalized_shape]
-        self.normalized_shape: Tuple[int, ...] = tuple(operator.index(size) for size in shape)
+        self.normalized_shape: Tuple[int, ...] = tuple(
+            as_size("LayerNorm", f"normalized_shape[{i}]", size) for i, size in enumerate(shape)
+        )
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
@@ -139,10 +142,11 @@ class Embedding(Module):
         dtype: Optional[_C.dtype] = None,
     ) -> None:
         super().__init__()
-        row = F._padding_row("Embedding", padding_idx, num_embeddings)
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = None if padding_idx is None else row
+        self.num_embeddings = as_size("Embedding", "num_embeddings", num_embeddings)
+        self.embedding_dim = as_size("Embedding", "embedding_dim", embedding_dim)
+        self.padding_idx = padding_idx
+        if padding_idx is not None:
+            self.padding_idx = F._padding_row("Embedding", padding_idx, self.num_embeddings)
         self.scale_grad_by_freq = scale_grad_by_freq
         shape = (num_embeddings, embedding_dim)
         self.weight = Parameter(_C.empty(shape, device=device, dtype=dtype))

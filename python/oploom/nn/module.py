@@ -31,6 +31,14 @@ class IncompatibleKeys(NamedTuple):
     unexpected_keys: List[str]
 
 
+def check_member(op: str, name: Any, value: Any, kind: type) -> None:
+    """Raises for what is neither None nor of the kind that a module holds there."""
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(
+            f"{op}(): expected a {kind.__name__} or None as {name!r}, got {type(value).__name__}"
+        )
+
+
 class _Hook:
     """What a call of a module runs before or after its forward()."""
 
@@ -223,40 +231,36 @@ class Module:
 
     def register_parameter(self, name: str, param: Optional[Parameter]) -> None:
         """Adds a parameter, or the place of one that is not there (None)."""
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"expected a Parameter or None, got {type(param).__name__}")
-        self._check_name(name)
-        self._parameters[name] = param
+        self._register("register_parameter", "_parameters", name, param, Parameter)
 
     def register_buffer(
         self, name: str, tensor: Optional[Tensor], persistent: bool = True
     ) -> None:
         """Adds a tensor that is no parameter but moves with the module, and is saved with it
         if ``persistent``."""
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"expected a Tensor or None, got {type(tensor).__name__}")
-        self._check_name(name)
-        self._buffers[name] = tensor
+        self._register("register_buffer", "_buffers", name, tensor, Tensor)
+        self._non_persistent.discard(name)
         if not persistent:
             self._non_persistent.add(name)
 
     def add_module(self, name: str, module: Optional["Module"]) -> None:
         """Adds a module as the attribute ``name``."""
-        if module is not None and not isinstance(module, Module):
-            raise TypeError(f"expected a Module or None, got {type(module).__name__}")
-        self._check_name(name)
-        self._modules[name] = module
+        self._register("add_module", "_modules", name, module, Module)
 
     register_module = add_module
 
-    def _check_name(self, name: str) -> None:
-        if "_parameters" not in self.__dict__:
+    def _register(self, op: str, store: str, name: str, value: Any, kind: type) -> None:
+        check_member(op, name, value, kind)
+        if store not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} must call super().__init__() first")
+        if not isinstance(name, str):
+            raise TypeError(f"{op}(): expected a name that is a str, got {type(name).__name__}")
         if not name or "." in name:
-            raise KeyError(f"expected a name without '.', got {name!r}")
-        known = (self._parameters, self._buffers, self._modules)
-        if hasattr(self, name) and not any(name in values for values in known):
-            raise KeyError(f"attribute '{name}' exists")
+            raise KeyError(f"{op}(): expected a name without '.', got {name!r}")
+        known = self.__dict__[store]
+        if name not in known and hasattr(self, name):
+            raise KeyError(f"{op}(): attribute '{name}' exists")
+        known[name] = value
 
     # ---- Walking ----
 
@@ -353,12 +357,17 @@ class Module:
         """Converts parameters and buffers as ``Tensor.to`` does; a dtype applies to floating ones
         only."""
         target = _C.empty(0).to(*args, **kwargs)
-        names_dtype = any(isinstance(a, (_C.dtype, Tensor)) for a in [*args, *kwargs.values()])
+        given = [*args, *kwargs.values()]
+        names_dtype = any(isinstance(a, (_C.dtype, type, Tensor)) for a in given)
+        names_device = any(isinstance(a, (_C.device, str, Tensor)) for a in given)
+        if not (target.is_floating_point() or target.is_complex()):
+            raise TypeError(f"to(): expected a floating-point or complex dtype, got {target.dtype}")
 
         def convert(tensor: Tensor) -> Tensor:
             floating = tensor.is_floating_point() or tensor.is_complex()
             dtype = target.dtype if names_dtype and floating else tensor.dtype
-            return tensor.to(device=target.device, dtype=dtype)
+            device = target.device if names_device else tensor.device
+            return tensor.to(device=device, dtype=dtype)
 
         return self._convert(convert)
 
@@ -441,7 +450,7 @@ class Module:
         if strict and missing:
             problems.append(f"missing: {', '.join(missing)}")
         if strict and unexpected:
-            problems.append(f"unexpected: {', '.join(unexpected)}")
+            problems.append(f"unexpected: {', '.join(map(str, unexpected))}")
         for name, tensor in own.items():
             if name not in state_dict:
                 continue

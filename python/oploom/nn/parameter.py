@@ -4,6 +4,7 @@ from typing import Any, Iterable, Optional
 
 from oploom import _C
 from oploom._C import Tensor
+from oploom._checks import check_bools, check_tensor
 
 
 class Parameter(Tensor):
@@ -13,6 +14,8 @@ class Parameter(Tensor):
     def __new__(cls, data: Optional[Tensor] = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = _C.empty(0)
+        check_tensor("Parameter", "data", data)
+        check_bools("Parameter", requires_grad=requires_grad)
         return _C._make_subclass(cls, data, requires_grad)
 
     def __init__(self, data: Optional[Tensor] = None, requires_grad: bool = True) -> None:
