@@ -3,6 +3,7 @@
 from typing import NamedTuple, Optional
 
 from oploom import _C
+from oploom._checks import check_bools, check_numbers
 
 _PROFILES = {
     "default": dict(precision=4, threshold=1000, edgeitems=3, linewidth=80),
@@ -36,15 +37,17 @@ def set_printoptions(
     *values, scientific = _C._get_printoptions()
     options = dict(zip(names, values))
     if profile is not None:
-        if profile not in _PROFILES:
+        if profile not in [*_PROFILES]:
             raise ValueError(f"set_printoptions(): expected a profile of {list(_PROFILES)}, "
                              f"got {profile!r}")
         options.update(_PROFILES[profile])
         scientific = -1
     for name, value in zip(names, (precision, threshold, edgeitems, linewidth)):
         if value is not None:
+            check_numbers("set_printoptions", **{name: value})
             options[name] = int(min(value, 2**62))
     if sci_mode is not None:
+        check_bools("set_printoptions", sci_mode=sci_mode)
         scientific = int(sci_mode)
     _C._set_printoptions(
         options["precision"], options["threshold"], options["edgeitems"], options["linewidth"],

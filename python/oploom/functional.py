@@ -4,6 +4,7 @@ from typing import Any, Dict, Literal, Optional, Sequence, Tuple, Type, Union, o
 
 from oploom import _C
 from oploom._C import Tensor
+from oploom._checks import check_tensor
 
 _Number = Union[int, float, complex]
 _Dtype = Union[_C.dtype, Type[Any]]
@@ -51,16 +52,19 @@ def nonzero(
         return _C.nonzero(input, out=out)
     if out is not None:
         raise TypeError("nonzero(): out goes with as_tuple=False")
+    check_tensor("nonzero", "input", input)
     return _C.nonzero_numpy(input)
 
 
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype of ``input`` is complex."""
+    check_tensor("is_complex", "input", input)
     return input.is_complex()
 
 
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype of ``input`` is a real float."""
+    check_tensor("is_floating_point", "input", input)
     return input.is_floating_point()
 
 

@@ -277,6 +277,27 @@ def test_gradcheck_finds_wrong_gradients():
         gradcheck(lambda a: a, oploom.ones(2, dtype=oploom.float64))
 
 
+def test_gradcheck_leaves_its_inputs_as_they_were():
+    x = leaf(0.5, 1.5)
+
+    def fails_away_from(a):
+        if a[0].item() != 0.5:
+            raise ArithmeticError
+        return a * a
+
+    with pytest.raises(ArithmeticError):
+        gradcheck(fails_away_from, x)
+    assert x.tolist() == [0.5, 1.5]
+
+
+def test_gradgradcheck_needs_a_gradient():
+    with pytest.raises(GradcheckError, match="no output requires grad"):
+        gradgradcheck(lambda a: a.detach(), leaf(1))
+    assert not gradgradcheck(lambda a: 3, leaf(1), raise_exception=False)
+    with pytest.raises(TypeError, match=r"a Tensor as grad_outputs\[1\], got int"):
+        gradgradcheck(lambda a: (a, a), leaf(1), [leaf(1), 3])
+
+
 def test_no_memory_is_kept():
     gc.collect()
     before = oploom.memory_stats()["allocated_bytes"]

@@ -132,6 +132,14 @@ nn, optim, F = oploom.nn, oploom.optim, oploom.nn.functional
 LAYER = nn.Linear(2, 2)
 
 
+def square(x):
+    return x * x
+
+
+def checked(**options):
+    return oploom.autograd.gradcheck(square, oploom.ones(1, dtype=oploom.float64), **options)
+
+
 def sgd(**settings):
     return optim.SGD([ONES], **settings)
 
@@ -258,6 +266,20 @@ MESSAGES = [
     (lambda: LAYER.load_state_dict({3: ONES}), "load_state_dict() of Linear:\n  missing: weight, bias"
      "\n  unexpected: 3"),
     (lambda: LAYER.to(oploom.int64), "to(): expected a floating-point or complex dtype, got oploo"),
+    (lambda: oploom.autograd.backward(3), "backward(): expected a Tensor or a sequence of Tensors"),
+    (lambda: oploom.autograd.grad(ONES, None), "grad(): expected a Tensor or a sequence of Tensor"),
+    (lambda: oploom.autograd.grad(ONES, ONES, [ONES] * 2), "grad(): expected one gradient for eac"),
+    (lambda: checked(eps="a"), "gradcheck(): expected a number as eps, got str"),
+    (lambda: checked(eps=0), "gradcheck(): expected eps above 0, got 0"),
+    (lambda: checked(atol=-1), "gradcheck(): expected atol of at least 0, got -1"),
+    (lambda: oploom.autograd.gradgradcheck(square, 3), "gradgradcheck(): expected at least one in"),
+    (lambda: oploom.no_grad(False), "no_grad(): expected a function to decorate, got bool"),
+    (lambda: oploom.set_grad_enabled("a"), "set_grad_enabled(): expected a bool as mode, got str"),
+    (lambda: oploom.is_floating_point(3), "is_floating_point(): expected a Tensor as input, got i"),
+    (lambda: oploom.nonzero(3, as_tuple=True), "nonzero(): expected a Tensor as input, got int"),
+    (lambda: oploom.set_printoptions("a"), "set_printoptions(): expected a number as precision, g"),
+    (lambda: oploom.set_printoptions(profile=[]), "set_printoptions(): expected a profile of ['de"),
+    (lambda: oploom.set_printoptions(sci_mode="a"), "set_printoptions(): expected a bool as sci_m"),
 ]
 
 

@@ -1,6 +1,6 @@
 """Automatic differentiation."""
 
-from typing import Any, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Optional, Sequence, Tuple, Union
 
 from oploom import _C
 from oploom._C import Node, Tensor
@@ -17,17 +17,26 @@ Tensors = Union[Tensor, Sequence[Tensor]]
 Gradients = Union[None, Tensor, Sequence[Optional[Tensor]]]
 
 
-def _as_tuple(value: Any) -> Tuple[Any, ...]:
-    return (value,) if value is None or isinstance(value, Tensor) else tuple(value)
+def _as_tuple(op: str, name: str, value: Any) -> Tuple[Any, ...]:
+    if isinstance(value, Tensor):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise TypeError(
+            f"{op}(): expected a Tensor or a sequence of Tensors as {name}, got "
+            f"{type(value).__name__}"
+        )
+    return tuple(value)
 
 
-def _gradients_of(outputs: Tuple[Tensor, ...], gradients: Gradients) -> Tuple[Any, ...]:
+def _gradients_of(
+    op: str, name: str, outputs: Tuple[Tensor, ...], gradients: Gradients
+) -> Tuple[Any, ...]:
     if gradients is None:
         return (None,) * len(outputs)
-    given = _as_tuple(gradients)
+    given = _as_tuple(op, name, gradients)
     if len(given) != len(outputs):
         raise RuntimeError(
-            f"expected one gradient for each of {len(outputs)} outputs, got {len(given)}"
+            f"{op}(): expected one gradient for each of {len(outputs)} outputs, got {len(given)}"
         )
     return given
 
@@ -45,13 +54,13 @@ def backward(
     ``retain_graph`` keeps what was saved for another pass; ``create_graph`` records this one.
     With ``inputs`` only these tensors get a gradient.
     """
-    outputs = _as_tuple(tensors)
-    wanted = None if inputs is None else _as_tuple(inputs)
+    outputs = _as_tuple("backward", "tensors", tensors)
+    wanted = None if inputs is None else _as_tuple("backward", "inputs", inputs)
     if wanted is not None and not wanted:
         raise RuntimeError("backward(): inputs is empty")
     _C._run_backward(
-        outputs, _gradients_of(outputs, grad_tensors), retain_graph, create_graph, wanted, True,
-        True,
+        outputs, _gradients_of("backward", "grad_tensors", outputs, grad_tensors), retain_graph,
+        create_graph, wanted, True, True,
     )
 
 
@@ -68,10 +77,10 @@ def grad(
     No tensor's ``grad`` is touched. An input that the outputs do not depend on is an error, unless
     ``allow_unused``: its gradient is then None.
     """
-    roots = _as_tuple(outputs)
+    roots = _as_tuple("grad", "outputs", outputs)
     result = _C._run_backward(
-        roots, _gradients_of(roots, grad_outputs), retain_graph, create_graph, _as_tuple(inputs),
-        False, allow_unused,
+        roots, _gradients_of("grad", "grad_outputs", roots, grad_outputs), retain_graph,
+        create_graph, _as_tuple("grad", "inputs", inputs), False, allow_unused,
     )
     assert result is not None
     return result

@@ -4,6 +4,7 @@ import functools
 from typing import Any, Callable, List, TypeVar
 
 from oploom import _C
+from oploom._checks import check_bools
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +30,11 @@ class _GradMode:
         _C._set_grad_enabled(self._saved.pop())
 
     def __call__(self, function: F) -> F:
+        if not callable(function):
+            raise TypeError(
+                f"{type(self).__name__}(): expected a function to decorate, got "
+                f"{type(function).__name__}"
+            )
         if _is_generator(function):
             raise TypeError("the grad mode of a generator function cannot be set by a decorator")
 
@@ -68,7 +74,8 @@ class set_grad_enabled(_GradMode):
     """Sets recording at once; as a context manager until its end, as a decorator for calls."""
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(bool(mode))
+        check_bools("set_grad_enabled", mode=mode)
+        super().__init__(mode)
         self._before = _C.is_grad_enabled()
         _C._set_grad_enabled(self._mode)
 

@@ -5,6 +5,7 @@ from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Uni
 
 from oploom import _C
 from oploom._C import Tensor
+from oploom._checks import check_at_least_zero, check_tensor
 from oploom.autograd.grad_mode import enable_grad, no_grad
 
 
@@ -62,14 +63,16 @@ def _numerical(
         index = position if position else ...
         original = plain[index].item()
         for step in directions:
-            with no_grad():
-                plain[index] = original + step
-            above = evaluate()
-            with no_grad():
-                plain[index] = original - step
-            below = evaluate()
-            with no_grad():
-                plain[index] = original
+            try:
+                with no_grad():
+                    plain[index] = original + step
+                above = evaluate()
+                with no_grad():
+                    plain[index] = original - step
+                below = evaluate()
+            finally:
+                with no_grad():
+                    plain[index] = original
             for column, high, low in zip(columns, above, below):
                 slopes = [(b - a) / (2 * eps) for a, b in zip(low, high)]
                 column.append(([s.real for s in slopes], [s.imag for s in slopes]))
@@ -129,12 +132,20 @@ def _check_output(
                 )
 
 
+def _checked_inputs(op: str, inputs: Sequence[Any]) -> List[Tensor]:
+    checked = [v for v in _flattened(inputs) if _is_checked(v)]
+    if not checked:
+        raise ValueError(f"{op}(): expected at least one input that requires grad")
+    return checked
+
+
 def _check(
     function: Function, inputs: Sequence[Any], eps: float, atol: float, rtol: float
 ) -> None:
-    checked = [v for v in _flattened(inputs) if _is_checked(v)]
-    if not checked:
-        raise ValueError("gradcheck(): expected at least one input that requires grad")
+    check_at_least_zero("gradcheck", eps=eps, atol=atol, rtol=rtol)
+    if eps == 0:
+        raise ValueError("gradcheck(): expected eps above 0, got 0")
+    checked = _checked_inputs("gradcheck", inputs)
     for i, tensor in enumerate(checked):
         if tensor.dtype not in (_C.float64, _C.complex128):
             raise ValueError(
@@ -195,12 +206,15 @@ def gradgradcheck(
     ``grad_outputs`` are the gradients that go into the first pass; random ones unless given.
     """
     arguments = _tensors(inputs)
+    _checked_inputs("gradgradcheck", arguments)
     with enable_grad():
         outputs = _outputs(func, arguments)
     if grad_outputs is None:
         generator = _C.Generator().manual_seed(0)
         seeds = [_random_like(o, generator).requires_grad_() for o in outputs]
     else:
+        for i, gradient in enumerate(_tensors(grad_outputs)):
+            check_tensor("gradgradcheck", f"grad_outputs[{i}]", gradient)
         seeds = [g.detach().clone().requires_grad_() for g in _tensors(grad_outputs)]
     count = len(arguments)
 
@@ -216,6 +230,8 @@ def gradgradcheck(
         return tuple(g for g in found if g is not None)
 
     try:
+        if not outputs:
+            raise GradcheckError("gradgradcheck(): no output requires grad")
         with enable_grad():
             any_gradient = any(g.requires_grad for g in gradients(*arguments, *seeds))
         # Gradients that depend on nothing have derivative zero, and there is nothing to compare.
