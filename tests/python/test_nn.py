@@ -415,6 +415,21 @@ def test_a_name_belongs_to_one_kind():
     assert not list(model.buffers()) and not list(model.children())
 
 
+def test_what_is_assigned_to_a_name():
+    model = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match="'weight' can be assigned a Parameter or None, got ReLU"):
+        model.weight = nn.ReLU()
+    for name, message in (("a.b", "without '.'"), ("", "without '.'"), ("forward", "exists")):
+        with pytest.raises(KeyError, match=message):
+            setattr(model, name, nn.Parameter(oploom.ones(1)))
+    model.weight = nn.Parameter(oploom.ones(1, 1))
+    assert list(model.state_dict()) == ["weight", "bias"]
+    model.scale = 3
+    model.scale = nn.ReLU()
+    model.scale = nn.Parameter(oploom.ones(1))
+    assert list(model.state_dict()) == ["weight", "bias", "scale"] and not list(model.children())
+
+
 def test_a_buffer_that_is_registered_again_may_be_saved():
     model = Net()
     model.register_buffer("scratch", oploom.ones(1))

@@ -170,11 +170,8 @@ class Module:
             return
         parameters, buffers, modules = self._parameters, self._buffers, self._modules
         if isinstance(value, Parameter):
-            self._forget(name)
-            parameters[name] = value
-        elif isinstance(value, Module):
-            self._forget(name)
-            modules[name] = value
+            self._forget(name, parameters)
+            self.register_parameter(name, value)
         elif name in parameters:
             if value is not None:
                 raise TypeError(
@@ -182,6 +179,9 @@ class Module:
                     f"{type(value).__name__}"
                 )
             parameters[name] = None
+        elif isinstance(value, Module):
+            self._forget(name, modules)
+            modules[name] = value
         elif name in modules:
             if value is not None:
                 raise TypeError(
@@ -223,11 +223,10 @@ class Module:
         own = list(super().__dir__())
         return sorted({*own, *self._parameters, *self._buffers, *self._modules})
 
-    def _forget(self, name: str) -> None:
-        self.__dict__.pop(name, None)
-        self._parameters.pop(name, None)
-        self._buffers.pop(name, None)
-        self._modules.pop(name, None)
+    def _forget(self, name: str, but_in: Dict[str, Any]) -> None:
+        for values in (self.__dict__, self._parameters, self._buffers, self._modules):
+            if values is not but_in:
+                values.pop(name, None)
 
     def register_parameter(self, name: str, param: Optional[Parameter]) -> None:
         """Adds a parameter, or the place of one that is not there (None)."""
