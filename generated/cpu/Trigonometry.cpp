@@ -27,6 +27,7 @@ struct acos_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit acos_backward_op(const Scalar*) {}
   template <typename U>
@@ -56,6 +57,7 @@ struct acosh_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 21;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit acosh_backward_op(const Scalar*) {}
   template <typename U>
@@ -84,6 +86,7 @@ struct asin_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit asin_backward_op(const Scalar*) {}
   template <typename U>
@@ -113,6 +116,7 @@ struct asinh_backward_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 14;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit asinh_backward_op(const Scalar*) {}
   template <typename U>

@@ -449,6 +449,7 @@ struct rsqrt_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 10;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit rsqrt_op(const Scalar*) {}
   template <typename U>
@@ -578,6 +579,7 @@ struct sqrt_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 6;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit sqrt_op(const Scalar*) {}
   template <typename U>

@@ -14,6 +14,7 @@
 #endif
 
 #include <bit>
+#include <utility>
 
 // Note [Own functions]
 // The float functions of AVX2 and AVX512 are computed here, by the same code for both. They share a
@@ -53,10 +54,13 @@ class Usual {
     return true;
   }
   OPLOOM_ALWAYS_INLINE bool were() const { return !asked_ || all(noted_); }
+  // True for every other Vec of those that are computed side by side, if each asks once.
+  OPLOOM_ALWAYS_INLINE bool by_turns() { return std::exchange(turn_, !turn_); }
 
  private:
   typename V::Mask noted_;
   bool asked_ = false;
+  bool turn_ = false;
 };
 inline constexpr Any kAny;
 

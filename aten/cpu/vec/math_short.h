@@ -1,7 +1,7 @@
 // Functions of float32 for results that are rounded to 16 bits at once, with AVX512.
 #pragma once
 
-#include <aten/cpu/vec/math_base.h>
+#include <aten/cpu/vec/math_root.h>
 
 #if defined(CPU_CAPABILITY_AVX512)
 
@@ -110,6 +110,28 @@ OPLOOM_ALWAYS_INLINE Vec<float> cos(const RoundedTo<T>&, const Vec<float>& x) {
   const V rounded = fmadd(x, V(0.31830987f), V(0.5f)) + V(kRoundToWhole);
   const V n = (rounded - V(kRoundToWhole)) - V(0.5f);
   return of_few_turns<T>(x, sin_of_halves(less_halves(x, n), rounded), cos_of_any);
+}
+
+// Where an iteration that begins with 1 / sqrt(x) loses its way.
+OPLOOM_ALWAYS_INLINE Vec<float>::Mask is_zero_or_infinite(Vec<float> x) {
+  using V = Vec<float>;
+  return (x == V(0.f)) | (x == V(std::numeric_limits<float>::infinity()));
+}
+// Correctly rounded: the root of a number of 16 bits is further than 2^-26 from the middle between
+// two of them.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> sqrt(const RoundedTo<T>&, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V y = nearly_rsqrt(x), root = x * y, rest = fmadd(root.neg(), root, x);
+  return blendv(fmadd(rest, y * V(0.5f), root), x, is_zero_or_infinite(x));
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> rsqrt(const RoundedTo<T>&, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V y = nearly_rsqrt(x);
+  if constexpr (kFewDigits<T>) return y;
+  const V e = fmadd((x * y).neg(), y, V(1.f));
+  return blendv(fmadd(y * V(0.5f), e, y), y, is_zero_or_infinite(x));
 }
 
 // max(x, 0) - |x| 2^P(|x|), where 2^P(s) is the share of the normal distribution below -s. P falls

@@ -314,18 +314,23 @@ TEST(Precision, Atan2OfDouble) {
   });
 }
 
-// Square roots are the rounded ones, as IEEE 754 has it, though vectors may be without the
-// processor's: of every float, up to powers of 4.
+// Square roots are the rounded ones, as IEEE 754 has it, though every other vector may be without
+// the processor's: of every float, up to powers of 4.
 template <typename T>
 void expect_rounded_roots(std::vector<T> x) {
-  const Tensor roots = at::sqrt(tensor_of(x));
-  const T* root = roots.const_data_ptr<T>();
-  size_t wrong = 0, first = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (root[i] == std::sqrt(x[i])) continue;
-    if (wrong++ == 0) first = i;
+  const Tensor numbers = tensor_of(x);
+  const auto size = static_cast<int64_t>(x.size());
+  constexpr int64_t kVec = 64 / sizeof(T);
+  for (const int64_t start : {int64_t{0}, kVec}) {
+    const Tensor roots = at::sqrt(numbers.narrow(0, start, size - start));
+    const T* root = roots.const_data_ptr<T>() - start;
+    int64_t wrong = 0, first = 0;
+    for (int64_t i = start; i < size; ++i) {
+      if (root[i] == T(std::sqrt(static_cast<c10::opmath_type<T>>(x[i])))) continue;
+      if (wrong++ == 0) first = i;
+    }
+    EXPECT_EQ(wrong, 0) << "of " << size << ", the first one that of " << x[first];
   }
-  EXPECT_EQ(wrong, 0) << "of " << x.size() << ", the first one that of " << x[first];
 }
 TEST(Precision, RootsOfFloat) {
   for (const int exponent : {-124, -50, 0, 124}) {
@@ -335,6 +340,21 @@ TEST(Precision, RootsOfFloat) {
     }
     expect_rounded_roots(x);
   }
+}
+
+// But NaN, which is not equal to itself.
+template <typename T>
+void expect_rounded_roots_of_16_bits() {
+  std::vector<T> x;
+  for (uint32_t bits = 0; bits < 1 << 15; ++bits) {
+    const T number(static_cast<uint16_t>(bits), T::from_bits());
+    if (!std::isnan(static_cast<float>(number))) x.push_back(number);
+  }
+  expect_rounded_roots(x);
+}
+TEST(Precision, RootsOf16Bits) {
+  expect_rounded_roots_of_16_bits<c10::Half>();
+  expect_rounded_roots_of_16_bits<c10::BFloat16>();
 }
 
 // Those as near as can be to the middle between two numbers: m is twice that and odd, and x 2^p is
