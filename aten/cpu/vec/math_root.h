@@ -8,37 +8,44 @@
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
 
 // Note [Roots by multiplication]
-// For the roots of a Vec a Cascade Lake takes 12 cycles, of double 18 to 25. AVX512 has an
-// instruction that gives y = 1 / sqrt(x) within 2^-14 in two. From g = x y, nearly sqrt(x), and
-// h = y / 2, Goldschmidt's iteration makes better ones, squaring the error: both are multiplied by
-// 1 + (1/2 - g h). With both within a unit in the last place, g + (x - g^2) h is the root,
-// correctly rounded (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000
-// processor", 1990), since fused operations round neither x - g^2 nor the product. That fails where
-// x - g^2 would be no normal number, and for 0 and infinity, which are not usual.
+// The unit that computes roots is slow: for a Vec a Cascade Lake takes 12 cycles, of double 18
+// to 25. AVX512 has an instruction that gives y = 1 / sqrt(x) within 2^-14 in two, AVX2 one that
+// does so for float within 2^-11. From g = x y, nearly sqrt(x), and h = y / 2, Goldschmidt's
+// iteration makes better ones, squaring the error: both are multiplied by 1 + (1/2 - g h). With
+// both within a unit in the last place, g + (x - g^2) h is the root, correctly rounded (P.
+// Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990),
+// since fused operations round neither x - g^2 nor the product. That fails where x - g^2 would be
+// no normal number, and for 0 and infinity, which are not usual.
+#if defined(CPU_CAPABILITY_AVX512)
+inline constexpr int kEstimatedBits = 14;
+OPLOOM_ALWAYS_INLINE Vec<float> nearly_rsqrt(Vec<float> x) { return _mm512_rsqrt14_ps(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> nearly_rsqrt(Vec<double> x) { return _mm512_rsqrt14_pd(x); }
+#else
+inline constexpr int kEstimatedBits = 11;
+OPLOOM_ALWAYS_INLINE Vec<float> nearly_rsqrt(Vec<float> x) { return _mm256_rsqrt_ps(x); }
+OPLOOM_ALWAYS_INLINE Vec<double> nearly_rsqrt(Vec<double> x) {
+  return _mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(x)));
+}
+#endif
+
 template <typename T>
 struct RootAndInverse {
   Vec<T> root;          // within a unit in the last place
   Vec<T> half_inverse;  // 1 / (2 root), as well
 };
 
-#if defined(CPU_CAPABILITY_AVX512)
-// Within 2^-14.
-OPLOOM_ALWAYS_INLINE Vec<float> nearly_rsqrt(Vec<float> x) { return _mm512_rsqrt14_ps(x); }
-OPLOOM_ALWAYS_INLINE Vec<double> nearly_rsqrt(Vec<double> x) { return _mm512_rsqrt14_pd(x); }
-
 template <typename T>
 OPLOOM_ALWAYS_INLINE RootAndInverse<T> refined_root(Vec<T> x, Vec<T> nearly_inverse) {
   using V = Vec<T>;
   const V half(T(0.5));
   V g = x * nearly_inverse, h = nearly_inverse * half;
-  for (int bits = 14; bits < std::numeric_limits<T>::digits; bits *= 2) {
+  for (int bits = kEstimatedBits; bits < std::numeric_limits<T>::digits; bits *= 2) {
     const V rest = fmadd(g.neg(), h, half);
     g = fmadd(g, rest, g);
     h = fmadd(h, rest, h);
   }
   return {g, h};
 }
-#endif
 
 // For finite x from 2^-100, or 2^-960, on, and 0, of which the root is 0 and the inverse any
 // number; nan below 0.
@@ -48,6 +55,7 @@ OPLOOM_ALWAYS_INLINE RootAndInverse<T> root_and_inverse(Vec<T> x) {
 #if defined(CPU_CAPABILITY_AVX512)
   return refined_root(x, at_most(nearly_rsqrt(x), farthest));
 #else
+  // Functions multiply meanwhile; two or three steps of the iteration would take longer.
   const Vec<T> root = x.sqrt();
   return {root, at_most(Vec<T>(T(0.5)) / root, farthest)};
 #endif
@@ -60,11 +68,14 @@ OPLOOM_ALWAYS_INLINE std::array<Vec<T>, 2> root_in_two(Vec<T> x, Vec<T> x_rest) 
   return {root, (fmadd(root.neg(), root, x) + x_rest) * half_inverse};
 }
 
-#if defined(CPU_CAPABILITY_AVX512)
 template <typename T>
 OPLOOM_ALWAYS_INLINE typename Vec<T>::Mask has_refined_root(Vec<T> x) {
-  return (x >= Vec<T>(either<T>(0x1p-100f, 0x1p-960))) &
-         (x <= Vec<T>(std::numeric_limits<T>::max()));
+#if defined(CPU_CAPABILITY_AVX512)
+  constexpr T kLeast = either<T>(0x1p-100f, 0x1p-960), kMost = std::numeric_limits<T>::max();
+#else
+  constexpr T kLeast(0x1p-100), kMost = either<T>(std::numeric_limits<float>::max(), 0x1p120);
+#endif
+  return (x >= Vec<T>(kLeast)) & (x <= Vec<T>(kMost));
 }
 
 template <typename U, typename T>
@@ -82,7 +93,7 @@ requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sqrt(U& usual, 
   }
 }
 
-// The series of (1 - e)^(-1/2), where e = 1 - x y^2 is below 2^-12: rounding y's product with x
+// The series of (1 - e)^(-1/2), where e = 1 - x y^2 is below 2^-10: rounding y's product with x
 // adds up to half a unit in the last place.
 template <typename U, typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(U& usual, const Vec<T>& x) {
@@ -90,9 +101,11 @@ requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(U& usual,
   const V y = nearly_rsqrt(x), e = fmadd((x * y).neg(), y, V(T(1)));
   V series;
   if constexpr (std::is_same_v<T, float>) {
-    series = polynomial(e, 0.5f, 0.375f);
+    series =
+        kEstimatedBits < 12 ? polynomial(e, 0.5f, 0.375f, 0.3125f) : polynomial(e, 0.5f, 0.375f);
   } else {
-    series = polynomial(e, 0.5, 0.375, 0.3125, 0.2734375);
+    series = kEstimatedBits < 12 ? polynomial(e, 0.5, 0.375, 0.3125, 0.2734375, 0.24609375)
+                                 : polynomial(e, 0.5, 0.375, 0.3125, 0.2734375);
   }
   const V inverse = fmadd(y * e, series, y);
   const auto known = has_refined_root(x);
@@ -102,7 +115,6 @@ template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(const Vec<T>& x) {
   return rsqrt(kAny, x);
 }
-#endif
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY
 
