@@ -109,7 +109,9 @@ requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(U& usual,
   }
   const V inverse = fmadd(y * e, series, y);
   const auto known = has_refined_root(x);
-  return usual.are(known) ? inverse : blendv(V(T(1)) / x.sqrt(), inverse, known);
+  if (usual.are(known)) [[likely]]
+    return inverse;
+  return blendv(V(T(1)) / x.sqrt(), inverse, known);
 }
 template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> rsqrt(const Vec<T>& x) {

@@ -390,15 +390,15 @@ OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
                    _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
-// Rounds to nearest even; NaN stays NaN.
+// Rounds to nearest even; NaN stays NaN. Shifts and shuffles are what a Zen has few units for.
 OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
-  const __m256i bits = _mm256_castps_si256(value);
-  const __m256i lsb = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-  __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(lsb, _mm256_set1_epi32(0x7fff)));
-  rounded = _mm256_srli_epi32(rounded, 16);
-  rounded = _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc0),
+  const __m256i bits = _mm256_castps_si256(value), last = _mm256_set1_epi32(0x10000);
+  const __m256i odd = _mm256_cmpeq_epi32(_mm256_and_si256(bits, last), last);  // -1
+  __m256i rounded = _mm256_sub_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  rounded = _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc00000),
                                _mm256_castps_si256(value.isnan().bits));
-  const __m256i packed = _mm256_packus_epi32(rounded, rounded);
+  const __m256i upper_halves = _mm256_broadcastsi128_si256(_mm_set_epi64x(-1, 0x0f0e0b0a07060302));
+  const __m256i packed = _mm256_shuffle_epi8(rounded, upper_halves);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
                    _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0b1000)));
 }
