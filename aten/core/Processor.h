@@ -52,7 +52,7 @@ inline uintptr_t spread_from(uintptr_t place) {
 
 // What these answer. `near_long`: fetches_near() of functions that do not wait for memory.
 struct Fetches {
-  bool near, near_long, rows_near, written, spread;
+  bool near = false, near_long = false, rows_near = false, written = false, spread = false;
 };
 
 // While it lives, these answer so on any processor: for tests. No other thread may be made to

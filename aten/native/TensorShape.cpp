@@ -451,7 +451,8 @@ Tensor view_as_complex(const Tensor& self) {
     pairs &= geometry.stride(d) % 2 == 0;
     geometry.stride(d) /= 2;
   }
-  OPLOOM_CHECK(pairs, "view_as_complex(): the pairs must lie densely at even places, got strides ",
+  OPLOOM_CHECK(pairs || self.numel() == 0,
+               "view_as_complex(): the pairs must lie densely at even places, got strides ",
                self.strides(), " and offset ", self.storage_offset());
   geometry.offset /= 2;
   return geometry.alias_of(self, c10::toComplexType(self.scalar_type()));

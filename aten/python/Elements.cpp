@@ -151,6 +151,8 @@ void write_element(void* data, ScalarType type, PyObject* number) {
     Ref value(PyObject_CallMethod(number, "item", nullptr));
     if (is_python_number(value.get())) return write_element(data, type, value.get());
   }
+  OPLOOM_CHECK_TYPE(!PyComplex_Check(number) || c10::isComplexType(type) || type == c10::kBool,
+                    "expected a real number for ", c10::toString(type), ", got a complex one");
   switch (type) {
     case ScalarType::Bool:
       return store(data, static_cast<uint8_t>(is_true(number)));

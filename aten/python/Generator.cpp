@@ -45,6 +45,8 @@ void generator_dealloc(PyObject* self) {
 
 // Numbers of 64 bits with a sign or without; -1 is the seed 2^64 - 1.
 uint64_t to_seed(PyObject* seed) {
+  OPLOOM_CHECK_TYPE(PyIndex_Check(seed), "manual_seed(): expected an integer as seed, got ",
+                    Py_TYPE(seed)->tp_name);
   Ref index(PyNumber_Index(seed));
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
@@ -88,16 +90,21 @@ PyObject* generator_get_state(PyObject* self, PyObject*) {
 
 PyObject* generator_set_state(PyObject* self, PyObject* state) {
   return guarded([&]() -> PyObject* {
-    unsigned long long seed = 0;
-    unsigned long long offset = 0;
-    if (!PyTuple_Check(state) || !PyArg_ParseTuple(state, "KK", &seed, &offset)) {
+    c10::PhiloxState philox{};
+    bool fits = PyTuple_Check(state) && PyTuple_GET_SIZE(state) == 2;
+    if (fits) {
+      philox.seed = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(state, 0));
+      philox.offset = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(state, 1));
+      fits = PyErr_Occurred() == nullptr;
+    }
+    if (!fits) {
       PyErr_Clear();
-      PyErr_SetString(PyExc_TypeError, "set_state(): expected what get_state() returned");
+      PyErr_Format(PyExc_TypeError,
+                   "set_state(): expected what get_state() returned, two integers from 0 to "
+                   "2^64 - 1, got %R",
+                   state);
       return nullptr;
     }
-    c10::PhiloxState philox{};
-    philox.seed = seed;
-    philox.offset = offset;
     generator_of(self).set_state(philox);
     return Py_NewRef(self);
   });

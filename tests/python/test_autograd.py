@@ -298,6 +298,13 @@ def test_gradgradcheck_needs_a_gradient():
         gradgradcheck(lambda a: (a, a), leaf(1), [leaf(1), 3])
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3)])
+def test_gradients_of_the_parts_of_no_numbers(shape):
+    z = oploom.zeros(shape, dtype=oploom.complex64, requires_grad=True)
+    oploom.view_as_real(z).sum().backward()
+    assert z.grad.shape == shape and z.grad.dtype is oploom.complex64
+
+
 def test_no_memory_is_kept():
     gc.collect()
     before = oploom.memory_stats()["allocated_bytes"]

@@ -196,6 +196,12 @@ MESSAGES = [
      f"{INTEGERS}, bool"),
     (lambda: (ONES > 0) % (ONES > 0), f"remainder(): dtype 'bool' is not supported on CPU, expected "
      f"one of {INTEGERS}, float16, float32, float64, bfloat16"),
+    (lambda: oploom.tensor([1, 2j], dtype=oploom.float32), "expected a real number for float32, got"),
+    (lambda: oploom.Generator().manual_seed("a"), "manual_seed(): expected an integer as seed, got s"),
+    (lambda: oploom.Generator().set_state((1, 2, 3)), "set_state(): expected what get_state() returne"),
+    (lambda: oploom.Generator().set_state((1, -1)), "set_state(): expected what get_state() returned, "
+     "two integers from 0 to 2^64 - 1, got (1, -1)"),
+    (lambda: oploom.Generator().set_state((2**64, 0)), "set_state(): expected what get_state() return"),
     # What is written in Python.
     (lambda: sgd(lr=None), "SGD(): expected a number as lr, got NoneType"),
     (lambda: sgd(lr=True), "SGD(): expected a number as lr, got bool"),
