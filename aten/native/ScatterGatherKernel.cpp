@@ -111,6 +111,14 @@ OPLOOM_NOINLINE void copy_strip(char* self, Steps steps, int64_t size, int64_t l
                                 bool back) {
   constexpr auto kBytes = static_cast<int64_t>(itemsize);
   const int64_t dim = steps.dim * kBytes, line = steps.line * kBytes;
+  if (line == kBytes) {
+    const int64_t row = lines * kBytes;
+    for (int64_t i = 0; i < size; ++i, self += dim, strip += row) {
+      if (i + kRowsAhead < size) at::detail::fetch_row(self + kRowsAhead * dim, row);
+      at::detail::copy_row(back ? self : strip, back ? strip : self, static_cast<size_t>(row));
+    }
+    return;
+  }
   const auto copy_all = [&](const auto& copy) {
     if (dim < line) {
       for (int64_t j = 0; j < lines; ++j) {

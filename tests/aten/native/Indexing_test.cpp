@@ -283,16 +283,18 @@ struct Naive {
 // holds all lines to several with a rest; each operand by rows and by columns.
 TEST(Gather, AndScatterInEveryLayout) {
   at::manual_seed(5);
-  // In a wider matrix, by rows or by columns.
-  const auto laid_out = [](const Tensor& t, bool columns) {
+  // In a wider matrix, by rows or by columns, each element or every second.
+  const auto laid_out = [](const Tensor& t, bool columns, int64_t step = 1) {
     const Tensor source = columns ? t.t() : t;
-    const Tensor wide = at::zeros({source.sizes()[0], source.sizes()[1] + 3}, source.options());
-    const Tensor part = wide.slice(1, 2, source.sizes()[1] + 2).copy_(source);
+    const int64_t length = step * source.sizes()[1];
+    const Tensor wide = at::zeros({source.sizes()[0], length + 3}, source.options());
+    const Tensor part = wide.slice(1, 2, length + 2, step).copy_(source);
     return columns ? part.t() : part;
   };
   const int threads = at::get_num_threads();
   for (at::ScalarType dtype : {at::kByte, at::kHalf, at::kFloat, at::kComplexDouble}) {
     for (int64_t size : {300, 2100}) {
+      const int64_t step = size == 300 ? 1 : 2;
       for (int layout = 0; layout < 16; ++layout) {
         const int64_t dim = layout & 1;
         const Ints shape = dim == 0 ? Ints{size, 300} : Ints{300, size};
@@ -301,7 +303,8 @@ TEST(Gather, AndScatterInEveryLayout) {
                      index = at::randint(0, size, places, at::kLong),
                      src = at::randint(0, 2, places, at::kLong);
         Naive naive{ints(self), ints(index), ints(src), shape[1], places[0], places[1], dim};
-        const Tensor x = laid_out(self.to(dtype), layout & 2), where = laid_out(index, layout & 4),
+        const Tensor x = laid_out(self.to(dtype), layout & 2, step),
+                     where = laid_out(index, layout & 4),
                      from = laid_out(src.to(dtype), layout & 8);
         at::set_num_threads(size == 300 && layout < 4 ? 2 : 1);
         const std::string text = std::string(c10::toString(dtype)) + " " + std::to_string(size) +
@@ -320,9 +323,10 @@ TEST(Gather, AndScatterInEveryLayout) {
         set.for_each([](int64_t& s, int64_t& o) { s = o; });
         ASSERT_EQ(ints(x.scatter(dim, where, from)), set.self) << text;
         added.for_each([](int64_t& s, int64_t& o) { s += o; });
-        ASSERT_EQ(ints(laid_out(x, layout & 2).scatter_add_(dim, where, from)), added.self) << text;
+        ASSERT_EQ(ints(laid_out(x, layout & 2, step).scatter_add_(dim, where, from)), added.self)
+            << text;
         multiplied.for_each([](int64_t& s, int64_t& o) { s *= o; });
-        ASSERT_EQ(ints(laid_out(x, layout & 2).scatter_(dim, where, from, "multiply")),
+        ASSERT_EQ(ints(laid_out(x, layout & 2, step).scatter_(dim, where, from, "multiply")),
                   multiplied.self)
             << text;
       }
