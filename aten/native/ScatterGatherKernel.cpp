@@ -149,8 +149,10 @@ OPLOOM_NOINLINE void copy_strip(char* self, Steps steps, int64_t size, int64_t l
 // of them in a line.
 int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length, int64_t width) {
   constexpr int64_t kBuffer = 512 * 1024, kLargestBuffer = 2 * 1024 * 1024;
+  // A Zen 4 takes less time without strips up to 6 MB, and 1.5 times as long for 12.
+  constexpr int64_t kNearEnough = 2 * 1024 * 1024;
   const int64_t touched = std::max(size * steps.dim, width * steps.line) * itemsize;
-  if (touched < kCached || length < size / 2) return 0;
+  if (touched < kNearEnough || length < size / 2) return 0;
   const int64_t lines = std::max(kLineBytes, kBuffer / size) / itemsize;
   return width * itemsize >= kLineBytes && size * lines * itemsize <= kLargestBuffer ? lines : 0;
 }
