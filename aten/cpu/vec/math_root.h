@@ -23,6 +23,7 @@ OPLOOM_ALWAYS_INLINE Vec<double> nearly_rsqrt(Vec<double> x) { return _mm512_rsq
 #else
 inline constexpr int kEstimatedBits = 11;
 OPLOOM_ALWAYS_INLINE Vec<float> nearly_rsqrt(Vec<float> x) { return _mm256_rsqrt_ps(x); }
+// Of numbers that float has, too.
 OPLOOM_ALWAYS_INLINE Vec<double> nearly_rsqrt(Vec<double> x) {
   return _mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(x)));
 }
@@ -61,11 +62,16 @@ OPLOOM_ALWAYS_INLINE RootAndInverse<T> root_and_inverse(Vec<T> x) {
 #endif
 }
 
+// What the root of x lacks beside that of x + x_rest.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<T> rest_of_root(const RootAndInverse<T>& of_x, Vec<T> x, Vec<T> x_rest) {
+  return (fmadd(of_x.root.neg(), of_x.root, x) + x_rest) * of_x.half_inverse;
+}
 // The root of x + x_rest, of x as above, in two numbers.
 template <typename T>
 OPLOOM_ALWAYS_INLINE std::array<Vec<T>, 2> root_in_two(Vec<T> x, Vec<T> x_rest) {
-  const auto [root, half_inverse] = root_and_inverse(x);
-  return {root, (fmadd(root.neg(), root, x) + x_rest) * half_inverse};
+  const RootAndInverse<T> of_x = root_and_inverse(x);
+  return {of_x.root, rest_of_root(of_x, x, x_rest)};
 }
 
 template <typename T>

@@ -80,23 +80,23 @@ OPLOOM_ALWAYS_INLINE Vec<float> erfinv(U& usual, const Vec<float>& x) {
   const V line = fmadd(d, t, c);
   const V line_rest = fmadd(d, t, c - line) + fmadd(V(-4.103433e-09f), t, V(5.947144e-08f));
   const V rest = fmadd(whole_t * whole_t, curve, fmadd(d, t_rest, line_rest));
-  const auto times = [](V number, V center, V rest) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    const V product = number * center;
-    return product + fmadd(number, rest, fmadd(number, center, product.neg()));
+  const auto times_x = [x](V center, V lost_of_center) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    const V product = x * center;
+    return product + fmadd(x, lost_of_center, fmadd(x, center, product.neg()));
   };
   // e^-5; and below 2^-90 the rests are no normal numbers.
   const auto near = share >= V(0.0067379470f), tiny = x.abs() < V(0x1p-90f);
   if (usual.are(near & !tiny)) [[likely]]
-    return times(x, line, rest);
+    return times_x(line, rest);
   const V w = minus_w.neg() - lost, w_rest = (minus_w.neg() - w) - lost;
-  const auto [root, half_inverse] = root_and_inverse(w);
-  const V root_rest = (fmadd(root.neg(), root, w) + w_rest) * half_inverse;
-  const V z = fmadd(half_inverse, V(2.f), V(-0.34375f));
+  const RootAndInverse<float> of_w = root_and_inverse(w);
+  const V root_rest = rest_of_root(of_w, w, w_rest);
+  const V z = fmadd(of_w.half_inverse, V(2.f), V(-0.34375f));
   const V far_rest =
       root_rest + polynomial_by_halves(z, -0.16709128f, 0.0021154552f, 0.8418513f, 1.1616808f,
                                        6.837327f, -31.40076f, -152.99542f, 637.6353f, 2313.3252f,
                                        -11805.47f);
-  V y = times(x, blendv(root, line, near), blendv(far_rest, rest, near));
+  V y = times_x(blendv(of_w.root, line, near), blendv(far_rest, rest, near));
   const V first = in_double(x, [](Vec<double> v) { return v * Vec<double>(0.886226925452758); });
   y = blendv(y, first, tiny);
   // Infinite at -1 and 1, nan beyond.

@@ -142,7 +142,6 @@ class Vec<float> {
     return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), _mm256_castps_si256(indices));
   }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(float(1)) / *this; }
-  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(float(1)) / sqrt(); }
 
   // Defined in math.h.
   Vec cos() const;
@@ -302,7 +301,6 @@ class Vec<double> {
   }
   OPLOOM_ALWAYS_INLINE Vec sqrt() const { return _mm256_sqrt_pd(lanes_); }
   OPLOOM_ALWAYS_INLINE Vec reciprocal() const { return Vec(double(1)) / *this; }
-  OPLOOM_ALWAYS_INLINE Vec rsqrt() const { return Vec(double(1)) / sqrt(); }
 
   Vec cos() const;  // in math.h, as the others
   Vec erf() const;  // in math.h, as exp()

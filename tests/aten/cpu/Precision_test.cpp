@@ -342,7 +342,7 @@ TEST(Precision, RootsOfFloat) {
   }
 }
 
-// But NaN, which is not equal to itself.
+// Of every number of 16 bits without a sign but NaN, which is not equal to itself.
 template <typename T>
 void expect_rounded_roots_of_16_bits() {
   std::vector<T> x;
