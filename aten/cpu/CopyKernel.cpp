@@ -304,6 +304,19 @@ void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride
   });
 }
 
+// Where what lies between two elements of a row of the input are elements of other rows, few of
+// them, the dimension along which they lie: see Note [Channels]. 0 if it is the second one, or
+// none.
+int find_channels(const TensorIteratorBase& iter) {
+  const int64_t size = iter.element_size(1), fewest = std::max<int64_t>(8, 16 / size);
+  if (iter.ndim() < 3 || iter.shape()[0] < fewest || iter.strides(0)[0] != size) return 0;
+  const IntArrayRef strides = iter.strides(1);
+  for (int d = 1; d < iter.ndim(); ++d) {
+    if (strides[d] == size && strides[0] == iter.shape()[d] * size) return d == 1 ? 0 : d;
+  }
+  return 0;
+}
+
 void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const ScalarType to = iter.dtype(0);
   const ScalarType from = iter.dtype(1);
@@ -316,6 +329,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     };
     return at::detail::for_each_dense_row(iter, 2, convert, /*repeats=*/false, /*waits=*/true);
   }
+  if (const int dim = find_channels(iter); dim != 0) iter.make_second(dim);
   const auto transpose = at::detail::get_transpose_loop(to_size);
   const bool stream = iter.numel() * to_size >= at::detail::kStreamedBytes;
   // A transposed operand goes by way of a buffer, from which it is written by rows: past the cache,
@@ -330,12 +344,13 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     constexpr int64_t kShort = 8, kLongFill = 64;
     // Rows of one element each are filled; short ones are columns of an operand.
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
-    const bool transposed = std::min(size0, size1) >= kShort && strides[0] == to_size &&
+    const bool transposed = std::min(size0, size1) >= 2 && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size && !fills;
     const bool large = at::detail::are_long_rows(size0, to_size) && size1 >= kManyRows &&
                        size0 * size1 * to_size >= kMatrixBytes;
-    if (transposed && (stream ? large && !at_lines(data[0], strides[2])
-                              : may_be_crowded && strides[2] % 2048 == 0)) {
+    if (transposed && std::min(size0, size1) >= kShort &&
+        (stream ? large && !at_lines(data[0], strides[2])
+                : may_be_crowded && strides[2] % 2048 == 0)) {
       const int64_t sizes[] = {to_size, to_size};
       return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, stream,
                                             [&](char* const* dense, int64_t n, uint32_t) {

@@ -558,6 +558,10 @@ void TensorIteratorBase::bring_transposed_inside() {
   if (dim != 0) swap_dimensions(1, dim);
 }
 
+void TensorIteratorBase::make_second(int dim) {
+  for (; dim > 1; --dim) swap_dimensions(dim - 1, dim);
+}
+
 void TensorIteratorBase::set_data_and_casts() {
   for (OperandInfo& op : operands_) {
     const TensorBase& tensor = op.tensor();

@@ -220,6 +220,8 @@ class OPLOOM_API TensorIteratorBase : public impl::MetaBase {
   // that belong to it.
   void foreach_reduced_elt(loop_subiter_t loop, bool parallelize = true);
 
+  // Makes dimension `dim` the second one, before which others go that came before it.
+  void make_second(int dim);
   // Restricts the iterator to [start, start + size) of a dimension.
   void narrow(int dim, int64_t start, int64_t size);
   // Restricts it to one position in all dimensions from start_dim on.

@@ -39,22 +39,22 @@ class DimCounter {
     return {step0, step1};
   }
 
-  void increment(std::array<int64_t, 2> step) {
+  // Takes that step; `data` moves along, for each operand by its strides: `operands` of them for
+  // each dimension.
+  void increment(std::array<int64_t, 2> step, char** data = nullptr,
+                 const int64_t* strides = nullptr, int operands = 0) {
     offset_ += step[0] * step[1];
-    int64_t carry = step[0];
-    size_t d = 0;
-    if (step[1] != 1) {
-      carry = step[1];
-      d = 1;
-    }
-    for (; d < shape_.size() && carry > 0; ++d) {
-      int64_t value = values_[d] + carry;
+    size_t d = step[1] != 1 ? 1 : 0;
+    for (int64_t carry = step[d]; d < shape_.size() && carry > 0; ++d) {
+      int64_t moved = carry;
       carry = 0;
-      if (value >= shape_[d]) {
-        value -= shape_[d];
+      if (values_[d] + moved >= shape_[d]) {
+        moved -= shape_[d];
         carry = 1;
       }
-      values_[d] = value;
+      values_[d] += moved;
+      if (moved == 0) continue;
+      for (int arg = 0; arg < operands; ++arg) data[arg] += moved * strides[d * operands + arg];
     }
   }
 
@@ -65,10 +65,8 @@ class DimCounter {
   int64_t offset_;
 };
 
-// data = base + sum over d of counter[d] * strides[d]; strides: ntensors for each dimension.
-void advance(char** data, char* const* base, const int64_t* strides, int ntensors,
-             IntArrayRef counter) {
-  for (const auto arg : c10::irange(ntensors)) data[arg] = base[arg];
+// data += sum over d of counter[d] * strides[d]; strides: ntensors for each dimension.
+void advance(char** data, const int64_t* strides, int ntensors, IntArrayRef counter) {
   for (const auto d : c10::irange(counter.size())) {
     if (counter[d] == 0) continue;
     for (const auto arg : c10::irange(ntensors)) {
@@ -134,21 +132,23 @@ void TensorIteratorBase::serial_for_each(loop2d_t loop, int64_t begin, int64_t e
 
 void TensorIteratorBase::run_range(loop2d_t loop, int64_t begin, int64_t end) const {
   const StrideVector strides = get_strides();
-  PtrVector base = get_base_ptrs();
+  PtrVector data = get_base_ptrs();
   if (ndim() <= 1) {
     if (begin > 0) {
-      for (const auto arg : c10::irange(ntensors())) base[arg] += begin * strides[arg];
+      for (const auto arg : c10::irange(ntensors())) data[arg] += begin * strides[arg];
     }
-    loop(base.data(), strides.data(), end - begin, 1);
+    loop(data.data(), strides.data(), end - begin, 1);
     return;
   }
-  PtrVector data(base.begin(), base.end());
+  // The loop may do with what it is given as it likes.
+  PtrVector given(data.size());
   DimCounter counter(shape_, begin, end);
+  advance(data.data(), strides.data(), ntensors(), counter.values());
   while (!counter.is_done()) {
-    advance(data.data(), base.data(), strides.data(), ntensors(), counter.values());
     const std::array<int64_t, 2> step = counter.max_2d_step();
-    loop(data.data(), strides.data(), step[0], step[1]);
-    counter.increment(step);
+    for (size_t arg = 0; arg < data.size(); ++arg) given[arg] = data[arg];
+    loop(given.data(), strides.data(), step[0], step[1]);
+    counter.increment(step, data.data(), strides.data(), ntensors());
   }
 }
 

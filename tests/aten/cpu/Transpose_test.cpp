@@ -20,7 +20,9 @@
 #include <generated/ops/to.h>
 #include <generated/ops/view.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -50,8 +52,8 @@ TEST(Transpose, EverySizeAndStride) {
   for (const int64_t size : {1, 2, 4, 8, 16}) {
     const at::detail::TransposeLoop transpose = at::detail::get_transpose_loop(size);
     // Rows of 2300 bytes or more are far apart.
-    for (const int64_t rows : {1, 2, 7, 15, 16, 17, 33, 65, 130, 515, 2300}) {
-      for (const int64_t columns : {1, 3, 8, 15, 16, 31, 64, 67, 257, 300}) {
+    for (const int64_t rows : {1, 2, 3, 4, 7, 15, 16, 17, 33, 65, 130, 515, 2300}) {
+      for (const int64_t columns : {1, 2, 3, 4, 5, 8, 15, 16, 31, 64, 67, 257, 300}) {
         for (const auto& [stream, near, rows_near] : {std::tuple(false, false, false),
                                                       {true, false, false},
                                                       {true, true, false},
@@ -87,6 +89,70 @@ TEST(Transpose, EverySizeAndStride) {
             ASSERT_EQ(std::memcmp(place, from.data() + (columns - 1) * from_stride,
                                   static_cast<size_t>(size)),
                       0);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Memory behind which there is none.
+class Page {
+ public:
+  Page() {
+    begin_ = static_cast<char*>(
+        mmap(nullptr, 2 * kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (mprotect(begin_ + kBytes, kBytes, PROT_NONE) != 0) std::abort();
+  }
+  ~Page() { munmap(begin_, 2 * kBytes); }
+  Page(const Page&) = delete;
+  Page& operator=(const Page&) = delete;
+  char* last(int64_t bytes) const { return begin_ + kBytes - bytes; }
+
+ private:
+  static constexpr int64_t kBytes = 1 << 16;
+  char* begin_;
+};
+
+// Between planes and pixels, of which some channels may be left out: nothing is read behind the
+// last one of the last pixel, and nothing written beside them.
+TEST(Transpose, ChannelsOfPixels) {
+  const Page page, result;
+  for (const int64_t size : {1, 2, 4, 8}) {
+    const at::detail::TransposeLoop transpose = at::detail::get_transpose_loop(size);
+    for (const int64_t pixel : {2, 3, 4, 5, 7}) {
+      for (const int64_t n : {8, 15, 16, 17, 33, 64, 100, 1021}) {
+        for (const bool stream : {false, true}) {
+          for (int64_t channels = 2; channels <= pixel; ++channels) {
+            const int64_t from_bytes = ((n - 1) * pixel + channels) * size;
+            const char* from = page.last(from_bytes);
+            std::memcpy(page.last(from_bytes), pattern(from_bytes).data(),
+                        static_cast<size_t>(from_bytes));
+            const int64_t plane = (n + 3) * size;
+            Bytes planes = pattern(channels * plane, 3);
+            Bytes wanted = planes;
+            for (int64_t i = 0; i < n; ++i) {
+              for (int64_t c = 0; c < channels; ++c) {
+                std::memcpy(wanted.data() + c * plane + i * size, from + (i * pixel + c) * size,
+                            static_cast<size_t>(size));
+              }
+            }
+            transpose(planes.data(), plane, from, pixel * size, channels, n, stream);
+            ASSERT_EQ(planes, wanted) << channels << " channels of " << pixel << " of " << n
+                                      << " pixels of " << size << " bytes, stream " << stream;
+            // And back to where they came from, beside what was left out.
+            char* to = result.last(from_bytes);
+            std::memset(to, 1, static_cast<size_t>(from_bytes));
+            transpose(to, pixel * size, planes.data(), plane, n, channels, stream);
+            for (int64_t i = 0; i < n * pixel - (pixel - channels); ++i) {
+              const Bytes ones(static_cast<size_t>(size), 1);
+              ASSERT_EQ(
+                  std::memcmp(to + i * size, i % pixel < channels ? from + i * size : ones.data(),
+                              static_cast<size_t>(size)),
+                  0)
+                  << "element " << i << " of " << n << " pixels of " << pixel << " elements of "
+                  << size << " bytes, " << channels << " of them, stream " << stream;
+            }
           }
         }
       }
