@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
@@ -304,6 +305,62 @@ void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride
   });
 }
 
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+// Rows of a few bytes that become dense ones, such as pixels that are reversed, or lose a channel:
+// as many at a time as lie within 16 bytes of either operand, by a shuffle of these. False where
+// they are too few for that.
+bool shuffle_rows(char* const* data, const int64_t* strides, int64_t size, int64_t size0,
+                  int64_t size1) {
+  constexpr int64_t kBytes = 16, kFewest = 3;
+  const int64_t row = size0 * size, inner = strides[1], outer = strides[3];
+  const int64_t reach = (size0 - 1) * std::abs(inner) + size;  // of the bytes of a row of the input
+  if (size > 2 || strides[0] != size || strides[2] != row || outer == 0) return false;
+  const int64_t rows = std::min(kBytes / row, (kBytes - reach) / std::abs(outer) + 1);
+  if (reach > kBytes || rows < kFewest || size1 < 2 * rows) return false;
+  // From the first element of a row to the first byte of it, and of `rows` rows.
+  const int64_t back = std::min<int64_t>(inner, 0) * (size0 - 1);
+  const int64_t first = back + std::min<int64_t>(outer, 0) * (rows - 1);
+  alignas(kBytes) int8_t order[kBytes] = {};
+  int8_t* place = order;
+  for (int64_t j = 0; j < rows; ++j) {
+    for (int64_t i = 0; i < size0; ++i) {
+      for (int64_t byte = 0; byte < size; ++byte) {
+        *place++ = static_cast<int8_t>(j * outer + i * inner + byte - first);
+      }
+    }
+  }
+  const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(order));
+  int64_t j = 0;
+  const auto move_until = [&](int64_t last) {
+    for (; j < last; ++j) {
+      for (int64_t i = 0; i < size0; ++i) {
+        char* to = data[0] + (j * size0 + i) * size;
+        const char* from = data[1] + j * outer + i * inner;
+        if (size == 1) {
+          *to = *from;
+        } else {
+          std::memcpy(to, from, sizeof(uint16_t));
+        }
+      }
+    }
+  };
+  // Rows above which there is too little to be read, or to be written over, go one by one.
+  const int64_t above = (kBytes - reach + std::abs(outer) - 1) / std::abs(outer);
+  if (outer < 0) move_until(std::min(above, size1));
+  const int64_t rest = std::max((kBytes + row - 1) / row, outer > 0 ? above + 1 : 0);
+  for (; j + rest <= size1; j += rows) {
+    __m128i part;
+    std::memcpy(&part, data[1] + j * outer + first, kBytes);
+    part = _mm_shuffle_epi8(part, shuffle);
+    std::memcpy(data[0] + j * row, &part, kBytes);
+  }
+  move_until(size1);
+  return true;
+}
+#else
+bool shuffle_rows(char* const*, const int64_t*, int64_t, int64_t, int64_t) { return false; }
+#endif
+
 // Where what lies between two elements of a row of the input are elements of other rows, few of
 // them, the dimension along which they lie: see Note [Channels]. 0 if it is the second one, or
 // none.
@@ -341,7 +398,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    constexpr int64_t kShort = 8, kLongFill = 64;
+    constexpr int64_t kShort = 8, kLongFill = 64, kFetched = 512;
     // Rows of one element each are filled; short ones are columns of an operand.
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
     const bool transposed = std::min(size0, size1) >= 2 && strides[0] == to_size &&
@@ -361,6 +418,11 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
     }
     const int64_t bytes = size0 * to_size;
+    // Elements that are as long as rows of a power of two are moved by vectors.
+    const bool odd = strides[1] != to_size || !std::has_single_bit(static_cast<uint64_t>(bytes));
+    if (to_size <= 2 && bytes <= 8 && odd && shuffle_rows(data, strides, to_size, size0, size1)) {
+      return;
+    }
     if (strides[0] == to_size && strides[1] == to_size && bytes >= 4 && size1 >= kShort) {
       return at::detail::copy_rows(data[0], strides[2], data[1], strides[3],
                                    static_cast<size_t>(bytes), size1);
@@ -368,6 +430,8 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     // Short rows are walked over across, as far as the first-level cache holds what they touch.
     const bool across = size0 < kShort && size0 < size1 && !(strides[1] == -to_size && bytes > 32);
     const int64_t block = across ? 1024 : 1;
+    // A processor that reads backwards does not see the next row coming.
+    const bool fetches = strides[1] == -to_size && bytes >= kFetched;
     for (int64_t j = 0; j < size1; j += block) {
       char* target = data[0] + j * strides[2];
       const char* source = data[1] + j * strides[3];
@@ -377,6 +441,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
           row(target + i * strides[0], strides[2], source + i * strides[1], strides[3], rows);
         }
       } else {
+        if (fetches && j + 1 < size1) {
+          at::detail::fetch_row(source + strides[3] + to_size - bytes, bytes);
+        }
         row(target, strides[0], source, strides[1], size0);
       }
     }

@@ -54,6 +54,32 @@ def test_pixel_shuffle(scale, dtype):
         check(numbers(shape, dtype), shape, (0, 1, 3, 5, 2, 4))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+@pytest.mark.parametrize("channels", [2, 3, 4, 5, 6, 7, 8])
+@pytest.mark.parametrize("wide", [2, 3, 7, 8, 11, 16, 40, 224])
+def test_reversed_pixels(wide, channels, dtype):
+    array = numbers((2, 3, wide, channels), dtype)
+    tensor = oploom.from_dlpack(array)
+    for dims in [(2,), (3,), (2, 3), (1, 2), (1, 2, 3)]:
+        np.testing.assert_array_equal(np.from_dlpack(tensor.flip(dims)), np.flip(array, dims))
+    # Fewer channels, every second one, and every second pixel.
+    for part in np.s_[..., 1:], np.s_[..., :-1], np.s_[..., ::2], np.s_[..., ::2, :]:
+        copy = tensor[part].contiguous()
+        np.testing.assert_array_equal(np.from_dlpack(copy), array[part])
+        backwards = np.from_dlpack(tensor[part].flip((2,)))
+        np.testing.assert_array_equal(backwards, np.flip(array[part], 2))
+    # Rows that overlap, and rows with gaps behind them.
+    flat = tensor.reshape(-1)
+    for size in range(2, 6):
+        windows = np.lib.stride_tricks.sliding_window_view(array.reshape(-1), size)
+        copy = flat.as_strided((len(windows), size), (1, 1)).contiguous()
+        np.testing.assert_array_equal(np.from_dlpack(copy), windows)
+    into = oploom.zeros((2, 3, wide, channels + 1), dtype=tensor.dtype)
+    into[..., 1:] = tensor.flip((3,))
+    wanted = np.pad(array[..., ::-1], [(0, 0)] * 3 + [(1, 0)])
+    np.testing.assert_array_equal(np.from_dlpack(into), wanted)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_order(dtype):
     array = numbers((3, 4, 17, 19), dtype)

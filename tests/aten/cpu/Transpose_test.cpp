@@ -12,6 +12,7 @@
 #include <generated/ops/empty_like.h>
 #include <generated/ops/equal.h>
 #include <generated/ops/fill.h>
+#include <generated/ops/flip.h>
 #include <generated/ops/full_like.h>
 #include <generated/ops/item.h>
 #include <generated/ops/select.h>
@@ -152,6 +153,36 @@ TEST(Transpose, ChannelsOfPixels) {
                   0)
                   << "element " << i << " of " << n << " pixels of " << pixel << " elements of "
                   << size << " bytes, " << channels << " of them, stream " << stream;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Pixels that are reversed or lose channels, several at a time: nothing is read behind the last
+// one.
+TEST(Transpose, PixelsBeforeTheEndOfMemory) {
+  const Page page;
+  for (const int64_t channels : {2, 3, 4, 5}) {
+    for (const int64_t wide : {6, 7, 16, 17, 31, 100}) {
+      for (int64_t wanted = 2; wanted <= channels; ++wanted) {
+        for (const int64_t step : {channels, int64_t{1}}) {
+          const int64_t bytes = (wide - 1) * step + wanted;
+          const Bytes from = pattern(bytes);
+          std::memcpy(page.last(bytes), from.data(), from.size());
+          const Tensor pixels = at::from_blob(page.last(bytes), {wide, wanted}, {step, 1}, kByte);
+          const Tensor copies[] = {pixels.contiguous(), pixels.flip({0}), pixels.flip({1}),
+                                   pixels.flip({0, 1})};
+          for (int k = 0; k < 4; ++k) {
+            const uint8_t* copy = copies[k].const_data_ptr<uint8_t>();
+            for (int64_t i = 0; i < wide * wanted; ++i) {
+              const int64_t x = (k & 1) != 0 ? wide - 1 - i / wanted : i / wanted;
+              const int64_t c = (k & 2) != 0 ? wanted - 1 - i % wanted : i % wanted;
+              ASSERT_EQ(copy[i], static_cast<uint8_t>(from[static_cast<size_t>(x * step + c)]))
+                  << wanted << " channels of " << wide << " pixels, each " << step
+                  << " bytes from the last, way " << k;
             }
           }
         }
