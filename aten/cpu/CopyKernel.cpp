@@ -4,6 +4,7 @@
 #include <aten/cpu/Squares.h>
 #include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Copy.h>
+#include <aten/stubs/RowCopy.h>
 
 #include <algorithm>
 #include <array>
@@ -291,6 +292,58 @@ CastLoop cast_loop_kernel(ScalarType to, ScalarType from) {
   return loops[static_cast<int>(to)][static_cast<int>(from)];
 }
 
+// Calls f(function that copies a row), for rows of `bytes` bytes.
+template <typename F>
+OPLOOM_ALWAYS_INLINE void with_rows_copy(size_t bytes, const F& f) {
+  // A call takes as long as so many bytes do.
+  constexpr size_t kCall = 512;
+  if (bytes <= kShortRowCopy) return with_short_row_copy(bytes, f);
+  if (bytes > kCall) {
+    return f([bytes](char* to, const char* from) {
+      copy_row_kernel(to, from, static_cast<int64_t>(bytes));
+    });
+  }
+  f([last = bytes - sizeof(LongRowPart)](char* to, const char* from) {
+    for (size_t i = 0; i < last; i += sizeof(LongRowPart)) copy_part(to + i, from + i);
+    copy_part(to + last, from + last);
+  });
+}
+
+void copy_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                      size_t bytes, int64_t rows) {
+  // Rows that might be elements are moved as such, many together where one is another's neighbour.
+  if (bytes <= 8 && std::has_single_bit(bytes)) {
+    const uintptr_t places = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from) |
+                             static_cast<uintptr_t>(to_stride) |
+                             static_cast<uintptr_t>(from_stride);
+    if (places % bytes == 0) {
+      return move_loop_kernel(static_cast<int64_t>(bytes))(to, to_stride, from, from_stride, rows);
+    }
+  }
+  with_rows_copy(bytes, [&](const auto& copy) {
+    for (int64_t r = 0; r < rows; ++r, to += to_stride, from += from_stride) copy(to, from);
+  });
+}
+
+bool copy_named_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                            size_t bytes, const int64_t* index, int64_t index_step, int64_t size,
+                            int64_t rows, int64_t ahead) {
+  const int64_t fetched = ahead > 0 ? rows - ahead : 0;
+  int64_t r = 0;
+  with_rows_copy(bytes, [&](const auto& copy) {
+    for (; r < rows; ++r, to += to_stride) {
+      const int64_t place = index[r * index_step];
+      if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(size)) return;
+      if (r < fetched) {
+        const int64_t next = index[(r + ahead) * index_step];
+        at::detail::fetch_named_row(from + next * from_stride, static_cast<int64_t>(bytes));
+      }
+      copy(to, from + place * from_stride);
+    }
+  });
+  return r == rows;
+}
+
 void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride, int64_t size,
                    int64_t n) {
   with_opaque_type(static_cast<size_t>(size), [=]<typename T>(T) {
@@ -424,8 +477,8 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       return;
     }
     if (strides[0] == to_size && strides[1] == to_size && bytes >= 4 && size1 >= kShort) {
-      return at::detail::copy_rows(data[0], strides[2], data[1], strides[3],
-                                   static_cast<size_t>(bytes), size1);
+      return copy_rows_kernel(data[0], strides[2], data[1], strides[3], static_cast<size_t>(bytes),
+                              size1);
     }
     // Short rows are walked over across, as far as the first-level cache holds what they touch.
     const bool across = size0 < kShort && size0 < size1 && !(strides[1] == -to_size && bytes > 32);
@@ -458,5 +511,7 @@ OPLOOM_REGISTER_DISPATCH(cast_loop_stub, &cast_loop_kernel);
 OPLOOM_REGISTER_DISPATCH(move_loop_stub, &move_loop_kernel);
 OPLOOM_REGISTER_DISPATCH(repeat_stub, &repeat_kernel);
 OPLOOM_REGISTER_DISPATCH(copy_row_stub, &copy_row_kernel);
+OPLOOM_REGISTER_DISPATCH(copy_rows_stub, &copy_rows_kernel);
+OPLOOM_REGISTER_DISPATCH(copy_named_rows_stub, &copy_named_rows_kernel);
 
 }  // namespace at::inline oploom_v1::native

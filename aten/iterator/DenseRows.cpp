@@ -52,8 +52,11 @@ void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64
 
 // The same row of n elements again and again.
 void repeat_row(char* to, const char* from, int64_t inner, int64_t size, int64_t n, int64_t rows) {
+  constexpr int64_t kShort = 512;  // longer ones are copied one by one anyway
+  const int64_t bytes = n * size;
+  if (inner == size && bytes <= kShort) return copy_rows(to, bytes, from, 0, bytes, rows);
   get_move_loop(size)(to, size, from, inner, n);
-  repeat_block(to, n * size, rows * n * size);
+  repeat_block(to, bytes, rows * bytes);
 }
 
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }

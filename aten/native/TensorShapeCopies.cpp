@@ -109,9 +109,27 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
     if (bytes > 0) blocks.push_back({static_cast<const char*>(tensor.const_data_ptr()), bytes});
   }
   const int64_t row_bytes = total / rows;
+  // Short blocks are copied many of one tensor at a time, as far as the first-level cache holds the
+  // rows.
+  constexpr int64_t kShort = 512, kCached = 16 << 10;
+  const bool is_short =
+      std::ranges::all_of(blocks, [](auto& block) { return block.bytes <= kShort; });
   at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
-    const at::detail::RowCopy copy(total);
     char* target = data + begin * row_bytes;
+    if (is_short) {
+      const int64_t many = std::max<int64_t>(kCached / row_bytes, 1);
+      for (int64_t row = begin; row < end; row += many, target += many * row_bytes) {
+        int64_t offset = 0;
+        for (const Block& block : blocks) {
+          at::detail::copy_rows(target + offset, row_bytes, block.data + row * block.bytes,
+                                block.bytes, static_cast<size_t>(block.bytes),
+                                std::min(many, end - row));
+          offset += block.bytes;
+        }
+      }
+      return;
+    }
+    const at::detail::RowCopy copy(total);
     for (int64_t row = begin; row < end; ++row) {
       for (const Block& block : blocks) {
         copy(target, block.data + row * block.bytes, block.bytes);
