@@ -48,6 +48,17 @@ void clamp_kernel(TensorIteratorBase& iter) {
                   });
 }
 
+// With bounds that are no NaN, a comparison with NaN leaves x: half of what maximum() and minimum()
+// do, which is what 16-bit floats in the caches wait for.
+template <typename V>
+OPLOOM_ALWAYS_INLINE V at_least(V x, V low) {
+  return blendv(x, low, x < low);
+}
+template <typename V>
+OPLOOM_ALWAYS_INLINE V at_most(V x, V high) {
+  return blendv(x, high, x > high);
+}
+
 void clamp_scalar_kernel(TensorIteratorBase& iter, const Scalar& min, const Scalar& max) {
   OPLOOM_DISPATCH(iter.common_dtype(), "clamp", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
                   [&] {
@@ -55,7 +66,7 @@ void clamp_scalar_kernel(TensorIteratorBase& iter, const Scalar& min, const Scal
                     const auto high = bound_of<scalar_t>(max);
                     cpu_kernel_vec<scalar_t>(iter, [low, high](auto x) {
                       using V = decltype(x);
-                      return clamp(x, V(low), V(high));
+                      return at_most(at_least(x, V(low)), V(high));
                     });
                   });
 }
@@ -64,7 +75,7 @@ void clamp_min_scalar_kernel(TensorIteratorBase& iter, const Scalar& bound) {
   OPLOOM_DISPATCH(
       iter.common_dtype(), "clamp_min", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
         const auto low = bound_of<scalar_t>(bound);
-        cpu_kernel_vec<scalar_t>(iter, [low](auto x) { return maximum(x, decltype(x)(low)); });
+        cpu_kernel_vec<scalar_t>(iter, [low](auto x) { return at_least(x, decltype(x)(low)); });
       });
 }
 
@@ -72,7 +83,7 @@ void clamp_max_scalar_kernel(TensorIteratorBase& iter, const Scalar& bound) {
   OPLOOM_DISPATCH(
       iter.common_dtype(), "clamp_max", (OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
         const auto high = bound_of<scalar_t>(bound);
-        cpu_kernel_vec<scalar_t>(iter, [high](auto x) { return minimum(x, decltype(x)(high)); });
+        cpu_kernel_vec<scalar_t>(iter, [high](auto x) { return at_most(x, decltype(x)(high)); });
       });
 }
 

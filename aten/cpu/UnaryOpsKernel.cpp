@@ -84,31 +84,39 @@ void bitwise_not_kernel(TensorIteratorBase& iter) {
 
 // ---- Tests: the output is bool ----
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE bool is_infinite(T x) {
-  if constexpr (c10::is_complex_v<T>) {
-    return is_infinite(x.real()) || is_infinite(x.imag());
-  } else {
-    return std::abs(x) == std::numeric_limits<T>::infinity();
-  }
-}
-
-template <typename Test>
+// Calls test(magnitude, infinity), of the parts of complex numbers as well: it has to hold for all
+// of them, or for any. Of 16-bit floats these are their bits, which are in the same order: NaN is
+// above infinity.
+template <bool kAll, typename Test>
 void test_floats(TensorIteratorBase& iter, const char* name, Test test) {
   OPLOOM_DISPATCH(iter.dtype(1), name, (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    cpu_kernel(iter, [test](scalar_t x) -> bool { return test(static_cast<opmath_t>(x)); });
+    if constexpr (c10::is_complex_v<scalar_t>) {
+      constexpr auto kInfinity = std::numeric_limits<typename scalar_t::value_type>::infinity();
+      cpu_kernel(iter, [test](scalar_t z) -> bool {
+        const bool real = test(std::abs(z.real()), kInfinity);
+        const bool imag = test(std::abs(z.imag()), kInfinity);
+        return kAll ? real && imag : real || imag;
+      });
+    } else if constexpr (c10::is_reduced_floating_point_v<scalar_t>) {
+      const auto infinity = static_cast<int16_t>(std::numeric_limits<scalar_t>::infinity().x);
+      cpu_kernel(iter, [test, infinity](scalar_t x) -> bool {
+        return test(static_cast<int16_t>(x.x & 0x7fff), infinity);
+      });
+    } else {
+      constexpr auto kInfinity = std::numeric_limits<scalar_t>::infinity();
+      cpu_kernel(iter, [test](scalar_t x) -> bool { return test(std::abs(x), kInfinity); });
+    }
   });
 }
 
 void isnan_kernel(TensorIteratorBase& iter) {
-  test_floats(iter, "isnan", [](auto x) { return vec::is_nan(x); });
+  test_floats<false>(iter, "isnan", [](auto x, auto infinity) { return !(x <= infinity); });
 }
 void isinf_kernel(TensorIteratorBase& iter) {
-  test_floats(iter, "isinf", [](auto x) { return is_infinite(x); });
+  test_floats<false>(iter, "isinf", [](auto x, auto infinity) { return x == infinity; });
 }
 void isfinite_kernel(TensorIteratorBase& iter) {
-  test_floats(iter, "isfinite", [](auto x) { return !is_infinite(x) && !vec::is_nan(x); });
+  test_floats<true>(iter, "isfinite", [](auto x, auto infinity) { return x < infinity; });
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <generated/ops/all.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/eq.h>
+#include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/isclose.h>
 #include <generated/ops/isfinite.h>
@@ -35,6 +36,8 @@
 #include <generated/ops/sub.h>
 #include <generated/ops/to.h>
 #include <generated/ops/where.h>
+
+#include <cmath>
 
 namespace at::inline oploom_v1 {
 
@@ -137,9 +140,21 @@ OPLOOM_IMPL_FUNC(where_self_out)
   where_stub(device_type(), *this);
 }
 
+// A bound that is NaN makes all elements NaN; the kernels are given none.
+namespace {
+bool fills_with_nan(const Tensor& out, const std::optional<Scalar>& bound) {
+  if (!bound.has_value() || !bound->isFloatingPoint() || !std::isnan(bound->to<double>())) {
+    return false;
+  }
+  out.fill_(*bound);
+  return true;
+}
+}  // namespace
+
 OPLOOM_IMPL_FUNC(clamp_out)
 (const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max,
  const Tensor& out) {
+  if (fills_with_nan(out, min) || fills_with_nan(out, max)) return;
   if (min.has_value() && max.has_value()) {
     clamp_scalar_stub(device_type(), *this, *min, *max);
   } else if (min.has_value()) {
@@ -162,10 +177,12 @@ OPLOOM_IMPL_FUNC(clamp_Tensor_out)
 }
 
 OPLOOM_IMPL_FUNC(clamp_min_out)(const Tensor& self, const Scalar& min, const Tensor& out) {
+  if (fills_with_nan(out, min)) return;
   clamp_min_scalar_stub(device_type(), *this, min);
 }
 
 OPLOOM_IMPL_FUNC(clamp_max_out)(const Tensor& self, const Scalar& max, const Tensor& out) {
+  if (fills_with_nan(out, max)) return;
   clamp_max_scalar_stub(device_type(), *this, max);
 }
 

@@ -1,5 +1,7 @@
 """Values and memory that are allowed by what hands them over, and that kernels do not expect."""
 
+from math import inf, nan
+
 import numpy as np
 import oploom
 import pytest
@@ -123,3 +125,32 @@ def test_smoothed_cross_entropy_keeps_the_dtype(dtype, reduction):
     loss = oploom.nn.functional.cross_entropy(x, oploom.tensor([0, 1, 2]), reduction=reduction,
                                               label_smoothing=0.1)
     assert loss.dtype is dtype
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_every_16_bit_float_is_classified(dtype):
+    bits = np.arange(1 << 16, dtype=np.uint16).view(np.int16)
+    x = oploom.from_dlpack(bits).view(getattr(oploom, dtype))
+    if dtype == "float16":
+        numbers = bits.view(np.float16)
+    else:
+        numbers = (bits.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    for name in ["isnan", "isinf", "isfinite"]:
+        result = np.from_dlpack(getattr(oploom, name)(x))
+        np.testing.assert_array_equal(result, getattr(np, name)(numbers), name)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_clamp_passes_nan_on(dtype):
+    numbers = [nan, -inf, -2.0, -0.0, 0.5, 3.0, inf] * 11
+    x = oploom.tensor(numbers, dtype=getattr(oploom, dtype))
+    for low, high in [(-1, 1), (1, -1), (-inf, 2), (nan, 1), (-1, nan), (nan, nan)]:
+        wanted = np.minimum(np.maximum(numbers, low), high)
+        np.testing.assert_array_equal(oploom.clamp(x, low, high).tolist(), wanted)
+        np.testing.assert_array_equal(x.clone().clamp_(low, high).tolist(), wanted)
+        wanted = np.maximum(numbers, low)
+        np.testing.assert_array_equal(oploom.clamp_min(x, low).tolist(), wanted)
+        np.testing.assert_array_equal(oploom.clamp(x, min=low).tolist(), wanted)
+        wanted = np.minimum(numbers, high)
+        np.testing.assert_array_equal(oploom.clamp_max(x, high).tolist(), wanted)
+        np.testing.assert_array_equal(oploom.clamp(x, max=high).tolist(), wanted)
