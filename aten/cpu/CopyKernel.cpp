@@ -360,14 +360,14 @@ void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 // Rows of a few bytes that become dense ones, such as pixels that are reversed, or lose a channel:
-// as many at a time as lie within 16 bytes of either operand, by a shuffle of these. False where
-// they are too few for that.
+// as many at a time as lie within 16 bytes of either operand, by a shuffle of these. Elements have
+// one or two bytes. False where the rows are too few, or too long.
 bool shuffle_rows(char* const* data, const int64_t* strides, int64_t size, int64_t size0,
                   int64_t size1) {
   constexpr int64_t kBytes = 16, kFewest = 3;
   const int64_t row = size0 * size, inner = strides[1], outer = strides[3];
   const int64_t reach = (size0 - 1) * std::abs(inner) + size;  // of the bytes of a row of the input
-  if (size > 2 || strides[0] != size || strides[2] != row || outer == 0) return false;
+  if (strides[0] != size || strides[2] != row || outer == 0) return false;
   const int64_t rows = std::min(kBytes / row, (kBytes - reach) / std::abs(outer) + 1);
   if (reach > kBytes || rows < kFewest || size1 < 2 * rows) return false;
   // From the first element of a row to the first byte of it, and of `rows` rows.

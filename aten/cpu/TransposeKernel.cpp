@@ -1,6 +1,7 @@
 // Transposing matrices, and writing what is not to be kept in the cache.
 #include <aten/core/OpaqueType.h>
 #include <aten/cpu/Channels.h>
+#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/FarRows.h>
 #include <aten/cpu/Squares.h>
 #include <aten/stubs/Copy.h>
@@ -77,6 +78,9 @@ template <typename T>
 void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                      int64_t rows, int64_t columns) {
   constexpr int64_t kSide = Square<T>::kRows, kSize = sizeof(T);
+  if (rows == kSide && columns == kSide) {
+    return Square<T>::template transpose<false>(to, to_stride, from, from_stride);
+  }
   for (int64_t c = 0; c < columns; c += kSide) {
     for (int64_t r = 0; r < rows; r += kSide) {
       char* target = to + r * to_stride + c * kSize;
@@ -91,48 +95,36 @@ void transpose_block(char* to, int64_t to_stride, const char* from, int64_t from
   }
 }
 
-// A matrix of few columns, which are planes of `from`, or of few rows, which are planes of `to`, by
-// pieces that the first-level cache holds. See Note [Channels].
+// Of a matrix of few columns, which are planes of `from`, or of few rows, which are planes of `to`,
+// the first pixels (Note [Channels]); returns how many of its long lines' elements those are.
 template <typename T>
-OPLOOM_NOINLINE void transpose_few(char* to, int64_t to_stride, const char* from,
-                                   int64_t from_stride, int64_t rows, int64_t columns) {
-  constexpr int64_t kSize = sizeof(T), kPiece = 1024;
+OPLOOM_NOINLINE int64_t transpose_channels(char* to, int64_t to_stride, const char* from,
+                                           int64_t from_stride, int64_t rows, int64_t columns) {
+  constexpr int64_t kSize = sizeof(T);
   if (columns < rows) {
-    int64_t r = 0;
-    if (to_stride == columns * kSize) {
-      r = with_channels<T>(to_stride, /*gaps=*/false, rows, [=](auto channels, int64_t n) {
-        channels.merge(to, from, from_stride, n);
-      });
-    }
-    for (int64_t end; r < rows; r = end) {
-      end = std::min(r + kPiece, rows);
-      transpose_rest<T>(to + r * to_stride, to_stride, from + r * kSize, from_stride, end - r,
-                        columns);
-    }
-  } else {
-    int64_t c = 0;
-    if (from_stride >= rows * kSize) {
-      const bool gaps = from_stride > rows * kSize;
-      c = with_channels<T>(from_stride, gaps, columns, [=](auto channels, int64_t n) {
-        channels.split(to, to_stride, from, rows, n);
-      });
-    }
-    for (int64_t end; c < columns; c = end) {
-      end = std::min(c + kPiece, columns);
-      transpose_rest<T>(to + c * kSize, to_stride, from + c * from_stride, from_stride, rows,
-                        end - c);
-    }
+    if (to_stride != columns * kSize) return 0;
+    return with_channels<T>(to_stride, /*gaps=*/false, rows, [=](auto channels, int64_t n) {
+      channels.merge(to, from, from_stride, n);
+    });
   }
+  if (from_stride < rows * kSize) return 0;
+  const bool gaps = from_stride > rows * kSize;
+  return with_channels<T>(from_stride, gaps, columns, [=](auto channels, int64_t n) {
+    channels.split(to, to_stride, from, rows, n);
+  });
 }
 
-// What depends on the size of an element.
+// What depends on the size of an element; what is given these is there once for all sizes, which
+// the compiler is not to undo.
+#define OPLOOM_FOR_ALL_SIZES __attribute__((noinline, noclone))
 struct ElementLoops {
-  using Loop = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                        int64_t rows, int64_t columns);
   int64_t size;
   int line_bits;  // the logarithm of how many a line has
-  Loop few;
-  Loop block;
+  at::detail::CastLoop move;
+  int64_t (*channels)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                      int64_t rows, int64_t columns);
+  void (*block)(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t rows,
+                int64_t columns);
   // A block of whole lines, past the cache; null where that takes more than one square.
   void (*stream_square)(char* to, int64_t to_stride, const char* from, int64_t from_stride);
 
@@ -142,7 +134,8 @@ struct ElementLoops {
 
 template <typename T>
 constexpr ElementLoops element_loops() {
-  ElementLoops loops{sizeof(T), std::countr_zero(kLineBytes / sizeof(T)), &transpose_few<T>,
+  ElementLoops loops{sizeof(T),           std::countr_zero(kLineBytes / sizeof(T)),
+                     &move_row<T>,        &transpose_channels<T>,
                      &transpose_block<T>, nullptr};
   if constexpr (Square<T>::kBytes == kLineBytes) {
     loops.stream_square = &Square<T>::template transpose<true>;
@@ -150,9 +143,29 @@ constexpr ElementLoops element_loops() {
   return loops;
 }
 
-// A matrix of few rows or columns, past the cache by way of a buffer.
-void stream_few(const ElementLoops& loops, char* to, int64_t to_stride, const char* from,
-                int64_t from_stride, int64_t rows, int64_t columns) {
+// A matrix of few rows or columns, by pieces that the first-level cache holds.
+OPLOOM_FOR_ALL_SIZES void transpose_few(const ElementLoops& loops, char* to, int64_t to_stride,
+                                        const char* from, int64_t from_stride, int64_t rows,
+                                        int64_t columns) {
+  const int64_t size = loops.size, piece = 64 << loops.line_bits;
+  const bool merges = columns < rows;
+  const int64_t few = std::min(rows, columns), many = std::max(rows, columns);
+  const int64_t to_step = merges ? to_stride : size, to_line = merges ? size : to_stride;
+  const int64_t from_step = merges ? size : from_stride, from_line = merges ? from_stride : size;
+  int64_t i = loops.channels(to, to_stride, from, from_stride, rows, columns);
+  for (int64_t n; i < many; i += n) {
+    n = std::min(piece, many - i);
+    for (int64_t line = 0; line < few; ++line) {
+      loops.move(to + line * to_line + i * to_step, to_step,
+                 from + line * from_line + i * from_step, from_step, n);
+    }
+  }
+}
+
+// The same past the cache, by way of a buffer.
+OPLOOM_FOR_ALL_SIZES void stream_few(const ElementLoops& loops, char* to, int64_t to_stride,
+                                     const char* from, int64_t from_stride, int64_t rows,
+                                     int64_t columns) {
   constexpr int64_t kBytes = 1024;
   alignas(kLineBytes) char buffer[(kFewRows - 1) * kBytes];
   const bool planes = rows < columns;
@@ -162,12 +175,12 @@ void stream_few(const ElementLoops& loops, char* to, int64_t to_stride, const ch
   for (int64_t i = 0; i < n; i += piece) {
     const int64_t count = std::min(piece, n - i);
     if (planes) {
-      loops.few(buffer, kBytes, from + i * from_stride, from_stride, rows, count);
+      transpose_few(loops, buffer, kBytes, from + i * from_stride, from_stride, rows, count);
       for (int64_t r = 0; r < rows; ++r) {
         stream_row(to + r * to_stride + i * size, buffer + r * kBytes, count * size);
       }
     } else {
-      loops.few(buffer, pixel, from + i * size, from_stride, count, columns);
+      transpose_few(loops, buffer, pixel, from + i * size, from_stride, count, columns);
       stream_row(to + i * pixel, buffer, count * pixel);
     }
   }
@@ -175,7 +188,7 @@ void stream_few(const ElementLoops& loops, char* to, int64_t to_stride, const ch
 }
 
 // Asks for rows that come next, a few lines with each of `steps` steps: a row of each operand by
-// turns. Not inlined: there is one for elements of every size.
+// turns. Not inlined, which gains nothing.
 class RowFetcher {
  public:
   OPLOOM_NOINLINE RowFetcher(const RowsAhead& ahead, int64_t steps) : ahead_(ahead) {
@@ -209,8 +222,9 @@ class RowFetcher {
 
 // From a buffer past the cache, by rows of `to`: a few columns are transposed to a second buffer,
 // which the first-level cache holds.
-void stream_columns(const ElementLoops& loops, char* to, int64_t to_stride, const char* from,
-                    int64_t from_stride, int64_t rows, int64_t columns, const RowsAhead& ahead) {
+OPLOOM_FOR_ALL_SIZES void stream_columns(const ElementLoops& loops, char* to, int64_t to_stride,
+                                         const char* from, int64_t from_stride, int64_t rows,
+                                         int64_t columns, const RowsAhead& ahead) {
   constexpr int64_t kWidth = 256, kPitch = kWidth + kLineBytes;
   const int64_t size = loops.size, line = loops.line(), width = kWidth / kLineBytes * line;
   alignas(kLineBytes) char lines[kLineBytes * kPitch];
@@ -237,9 +251,9 @@ void stream_columns(const ElementLoops& loops, char* to, int64_t to_stride, cons
 // tiles follow the rows of `from`; what is written past the cache may be two lines at a time. Where
 // the rows of `to` are far apart, several lines of each are written one after the other; where both
 // are, this is for what goes to the cache.
-void transpose_many(const ElementLoops& loops, char* to, int64_t to_stride, const char* from,
-                    int64_t from_stride, int64_t rows, int64_t columns, bool stream,
-                    const RowsAhead& ahead) {
+OPLOOM_FOR_ALL_SIZES void transpose_many(const ElementLoops& loops, char* to, int64_t to_stride,
+                                         const char* from, int64_t from_stride, int64_t rows,
+                                         int64_t columns, bool stream, const RowsAhead& ahead) {
   // At most the distance of the rows of a buffer.
   constexpr int64_t kPitchBytes = 2048;
   const bool in_buffer = std::abs(from_stride) <= kPitchBytes;
@@ -332,9 +346,11 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
   } else if (stream && (rows < columns || to_stride == columns * loops.size)) {
     stream_few(loops, to, to_stride, from, from_stride, rows, columns);
   } else {
-    loops.few(to, to_stride, from, from_stride, rows, columns);
+    transpose_few(loops, to, to_stride, from, from_stride, rows, columns);
   }
 }
+
+#undef OPLOOM_FOR_ALL_SIZES
 
 at::detail::TransposeLoop transpose_loop_kernel(int64_t element_size) {
   at::detail::TransposeLoop loop{};
