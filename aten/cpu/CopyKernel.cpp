@@ -309,6 +309,34 @@ OPLOOM_ALWAYS_INLINE void with_rows_copy(size_t bytes, const F& f) {
   });
 }
 
+// Rows of 5 to 31 bytes, three or more, that become dense ones, a register for each. What is
+// written behind a row is written over by the next, and behind all but the first and the last there
+// is another to be read, whichever way they follow.
+void copy_dense_rows(char* to, const char* from, int64_t from_stride, size_t bytes, int64_t rows) {
+  const auto next = [&] {
+    to += bytes;
+    from += from_stride;
+  };
+  const auto copy_middle = [&](const auto& move) {
+    for (int64_t r = 1; r < rows - 1; ++r, next()) move();
+  };
+  const auto move_as = [&]<typename Part>(std::type_identity<Part>) {
+    Part part;
+    std::memcpy(&part, from, sizeof(part));
+    std::memcpy(to, &part, sizeof(part));
+  };
+  std::memcpy(to, from, bytes);
+  next();
+  if (bytes > sizeof(RowPart)) {
+    copy_middle([&] { copy_part(to, from); });
+  } else if (bytes > sizeof(uint64_t)) {
+    copy_middle([&] { move_as(std::type_identity<RowPart>()); });
+  } else {
+    copy_middle([&] { move_as(std::type_identity<uint64_t>()); });
+  }
+  std::memcpy(to, from, bytes);
+}
+
 void copy_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                       size_t bytes, int64_t rows) {
   // Rows that might be elements are moved as such, many together where one is another's neighbour.
@@ -319,6 +347,10 @@ void copy_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t fro
     if (places % bytes == 0) {
       return move_loop_kernel(static_cast<int64_t>(bytes))(to, to_stride, from, from_stride, rows);
     }
+  }
+  if (to_stride == static_cast<int64_t>(bytes) && std::abs(from_stride) >= to_stride &&
+      bytes > sizeof(uint32_t) && bytes < sizeof(LongRowPart) && rows > 2) {
+    return copy_dense_rows(to, from, from_stride, bytes, rows);
   }
   with_rows_copy(bytes, [&](const auto& copy) {
     for (int64_t r = 0; r < rows; ++r, to += to_stride, from += from_stride) copy(to, from);
@@ -362,14 +394,20 @@ void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride
 // Rows of a few bytes that become dense ones, such as pixels that are reversed, or lose a channel:
 // as many at a time as lie within 16 bytes of either operand, by a shuffle of these. Elements have
 // one or two bytes. False where the rows are too few, or too long.
-bool shuffle_rows(char* const* data, const int64_t* strides, int64_t size, int64_t size0,
-                  int64_t size1) {
+OPLOOM_NOINLINE bool shuffle_rows(char* to, const char* from, const int64_t* strides, int64_t size,
+                                  int64_t size0, int64_t size1) {
   constexpr int64_t kBytes = 16, kFewest = 3;
   const int64_t row = size0 * size, inner = strides[1], outer = strides[3];
   const int64_t reach = (size0 - 1) * std::abs(inner) + size;  // of the bytes of a row of the input
-  if (strides[0] != size || strides[2] != row || outer == 0) return false;
-  const int64_t rows = std::min(kBytes / row, (kBytes - reach) / std::abs(outer) + 1);
-  if (reach > kBytes || rows < kFewest || size1 < 2 * rows) return false;
+  const int64_t spare = kBytes - reach;
+  if (strides[0] != size || strides[2] != row || spare < 0 || outer == 0) return false;
+  if (std::abs(outer) > spare || size1 < kBytes) return false;
+  // As many rows fill 16 bytes of the output, and lie within as many of the input behind another.
+  // Short divisions take a fraction of what long ones take.
+  const int64_t filled = static_cast<int>(kBytes) / static_cast<int>(row);
+  const int64_t further = static_cast<int>(spare) / static_cast<int>(std::abs(outer));
+  const int64_t rows = std::min(filled, further + 1), bytes = rows * row;
+  if (rows < kFewest || bytes < kBytes / 2) return false;
   // From the first element of a row to the first byte of it, and of `rows` rows.
   const int64_t back = std::min<int64_t>(inner, 0) * (size0 - 1);
   const int64_t first = back + std::min<int64_t>(outer, 0) * (rows - 1);
@@ -383,35 +421,35 @@ bool shuffle_rows(char* const* data, const int64_t* strides, int64_t size, int64
     }
   }
   const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(order));
-  int64_t j = 0;
-  const auto move_until = [&](int64_t last) {
-    for (; j < last; ++j) {
-      for (int64_t i = 0; i < size0; ++i) {
-        char* to = data[0] + (j * size0 + i) * size;
-        const char* from = data[1] + j * outer + i * inner;
-        if (size == 1) {
-          *to = *from;
-        } else {
-          std::memcpy(to, from, sizeof(uint16_t));
-        }
-      }
-    }
+  // Rows from j on, where too little is there to be read, or to be written over, behind them.
+  const char* const end = from + back + std::max<int64_t>(outer, 0) * (size1 - 1) + reach;
+  const auto move_at_end = [=](int64_t j) {
+    const char* place = from + j * outer + first;
+    const int64_t behind = std::max<int64_t>(place + kBytes - end, 0);
+    __m128i part;
+    std::memcpy(&part, place - behind, kBytes);
+    part = _mm_shuffle_epi8(part, _mm_add_epi8(shuffle, _mm_set1_epi8(static_cast<char>(behind))));
+    char moved[kBytes];
+    std::memcpy(moved, &part, kBytes);
+    std::memcpy(to + j * row, moved, kBytes / 2);
+    std::memcpy(to + j * row + bytes - kBytes / 2, moved + bytes - kBytes / 2, kBytes / 2);
   };
-  // Rows above which there is too little to be read, or to be written over, go one by one.
-  const int64_t above = (kBytes - reach + std::abs(outer) - 1) / std::abs(outer);
-  if (outer < 0) move_until(std::min(above, size1));
-  const int64_t rest = std::max((kBytes + row - 1) / row, outer > 0 ? above + 1 : 0);
+  const int64_t above = further + (further * std::abs(outer) < spare ? 1 : 0);
+  const int64_t rest =
+      std::max(filled + (filled * row < kBytes ? 1 : 0), outer > 0 ? above + 1 : 0);
+  int64_t j = 0;
+  for (; outer < 0 && j < above; j += rows) move_at_end(std::min(j, size1 - rows));
   for (; j + rest <= size1; j += rows) {
     __m128i part;
-    std::memcpy(&part, data[1] + j * outer + first, kBytes);
+    std::memcpy(&part, from + j * outer + first, kBytes);
     part = _mm_shuffle_epi8(part, shuffle);
-    std::memcpy(data[0] + j * row, &part, kBytes);
+    std::memcpy(to + j * row, &part, kBytes);
   }
-  move_until(size1);
+  for (; j < size1; j += rows) move_at_end(std::min(j, size1 - rows));
   return true;
 }
 #else
-bool shuffle_rows(char* const*, const int64_t*, int64_t, int64_t, int64_t) { return false; }
+bool shuffle_rows(char*, const char*, const int64_t*, int64_t, int64_t, int64_t) { return false; }
 #endif
 
 // Where what lies between two elements of a row of the input are elements of other rows, few of
@@ -451,7 +489,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    constexpr int64_t kShort = 8, kLongFill = 64, kFetched = 512;
+    constexpr int64_t kShort = 8, kLongFill = 64, kFetched = 2048;
     // Rows of one element each are filled; short ones are columns of an operand.
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
     const bool transposed = std::min(size0, size1) >= 2 && strides[0] == to_size &&
@@ -473,7 +511,8 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     const int64_t bytes = size0 * to_size;
     // Elements that are as long as rows of a power of two are moved by vectors.
     const bool odd = strides[1] != to_size || !std::has_single_bit(static_cast<uint64_t>(bytes));
-    if (to_size <= 2 && bytes <= 8 && odd && shuffle_rows(data, strides, to_size, size0, size1)) {
+    if (to_size <= 2 && bytes <= 8 && odd &&
+        shuffle_rows(data[0], data[1], strides, to_size, size0, size1)) {
       return;
     }
     if (strides[0] == to_size && strides[1] == to_size && bytes >= 4 && size1 >= kShort) {
@@ -483,8 +522,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     // Short rows are walked over across, as far as the first-level cache holds what they touch.
     const bool across = size0 < kShort && size0 < size1 && !(strides[1] == -to_size && bytes > 32);
     const int64_t block = across ? 1024 : 1;
-    // A processor that reads backwards does not see the next row coming.
-    const bool fetches = strides[1] == -to_size && bytes >= kFetched;
+    // A processor that reads backwards does not see coming where the next row begins.
+    const bool fetches = strides[1] == -to_size && bytes >= kFetched / 4;
+    const int64_t fetched = std::min(bytes, kFetched);
     for (int64_t j = 0; j < size1; j += block) {
       char* target = data[0] + j * strides[2];
       const char* source = data[1] + j * strides[3];
@@ -495,7 +535,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
         }
       } else {
         if (fetches && j + 1 < size1) {
-          at::detail::fetch_row(source + strides[3] + to_size - bytes, bytes);
+          at::detail::fetch_row(source + strides[3] + to_size - fetched, fetched);
         }
         row(target, strides[0], source, strides[1], size0);
       }

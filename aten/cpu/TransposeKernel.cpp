@@ -114,9 +114,8 @@ OPLOOM_NOINLINE int64_t transpose_channels(char* to, int64_t to_stride, const ch
   });
 }
 
-// What depends on the size of an element; what is given these is there once for all sizes, which
+// What depends on the size of an element. What is given these is there once for all sizes, which
 // the compiler is not to undo.
-#define OPLOOM_FOR_ALL_SIZES __attribute__((noinline, noclone))
 struct ElementLoops {
   int64_t size;
   int line_bits;  // the logarithm of how many a line has
@@ -144,9 +143,10 @@ constexpr ElementLoops element_loops() {
 }
 
 // A matrix of few rows or columns, by pieces that the first-level cache holds.
-OPLOOM_FOR_ALL_SIZES void transpose_few(const ElementLoops& loops, char* to, int64_t to_stride,
-                                        const char* from, int64_t from_stride, int64_t rows,
-                                        int64_t columns) {
+[[gnu::noclone]] OPLOOM_NOINLINE void transpose_few(const ElementLoops& loops, char* to,
+                                                    int64_t to_stride, const char* from,
+                                                    int64_t from_stride, int64_t rows,
+                                                    int64_t columns) {
   const int64_t size = loops.size, piece = 64 << loops.line_bits;
   const bool merges = columns < rows;
   const int64_t few = std::min(rows, columns), many = std::max(rows, columns);
@@ -163,9 +163,10 @@ OPLOOM_FOR_ALL_SIZES void transpose_few(const ElementLoops& loops, char* to, int
 }
 
 // The same past the cache, by way of a buffer.
-OPLOOM_FOR_ALL_SIZES void stream_few(const ElementLoops& loops, char* to, int64_t to_stride,
-                                     const char* from, int64_t from_stride, int64_t rows,
-                                     int64_t columns) {
+[[gnu::noclone]] OPLOOM_NOINLINE void stream_few(const ElementLoops& loops, char* to,
+                                                 int64_t to_stride, const char* from,
+                                                 int64_t from_stride, int64_t rows,
+                                                 int64_t columns) {
   constexpr int64_t kBytes = 1024;
   alignas(kLineBytes) char buffer[(kFewRows - 1) * kBytes];
   const bool planes = rows < columns;
@@ -222,9 +223,10 @@ class RowFetcher {
 
 // From a buffer past the cache, by rows of `to`: a few columns are transposed to a second buffer,
 // which the first-level cache holds.
-OPLOOM_FOR_ALL_SIZES void stream_columns(const ElementLoops& loops, char* to, int64_t to_stride,
-                                         const char* from, int64_t from_stride, int64_t rows,
-                                         int64_t columns, const RowsAhead& ahead) {
+[[gnu::noclone]] OPLOOM_NOINLINE void stream_columns(const ElementLoops& loops, char* to,
+                                                     int64_t to_stride, const char* from,
+                                                     int64_t from_stride, int64_t rows,
+                                                     int64_t columns, const RowsAhead& ahead) {
   constexpr int64_t kWidth = 256, kPitch = kWidth + kLineBytes;
   const int64_t size = loops.size, line = loops.line(), width = kWidth / kLineBytes * line;
   alignas(kLineBytes) char lines[kLineBytes * kPitch];
@@ -251,9 +253,11 @@ OPLOOM_FOR_ALL_SIZES void stream_columns(const ElementLoops& loops, char* to, in
 // tiles follow the rows of `from`; what is written past the cache may be two lines at a time. Where
 // the rows of `to` are far apart, several lines of each are written one after the other; where both
 // are, this is for what goes to the cache.
-OPLOOM_FOR_ALL_SIZES void transpose_many(const ElementLoops& loops, char* to, int64_t to_stride,
-                                         const char* from, int64_t from_stride, int64_t rows,
-                                         int64_t columns, bool stream, const RowsAhead& ahead) {
+[[gnu::noclone]] OPLOOM_NOINLINE void transpose_many(const ElementLoops& loops, char* to,
+                                                     int64_t to_stride, const char* from,
+                                                     int64_t from_stride, int64_t rows,
+                                                     int64_t columns, bool stream,
+                                                     const RowsAhead& ahead) {
   // At most the distance of the rows of a buffer.
   constexpr int64_t kPitchBytes = 2048;
   const bool in_buffer = std::abs(from_stride) <= kPitchBytes;
@@ -349,8 +353,6 @@ void transpose(char* to, int64_t to_stride, const char* from, int64_t from_strid
     transpose_few(loops, to, to_stride, from, from_stride, rows, columns);
   }
 }
-
-#undef OPLOOM_FOR_ALL_SIZES
 
 at::detail::TransposeLoop transpose_loop_kernel(int64_t element_size) {
   at::detail::TransposeLoop loop{};

@@ -191,6 +191,34 @@ TEST(Transpose, PixelsBeforeTheEndOfMemory) {
   }
 }
 
+// Rows with gaps behind them that become dense, read upwards and downwards: nothing is read behind
+// the last one, and nothing written.
+TEST(Transpose, RowsBeforeTheEndOfMemory) {
+  const Page page, result;
+  for (int64_t bytes = 1; bytes <= 70; ++bytes) {
+    for (const int64_t step : {bytes, bytes + 1, bytes + 40, int64_t{0}}) {
+      for (const int64_t rows : {1, 2, 3, 4, 9}) {
+        const int64_t from_bytes = (rows - 1) * step + bytes;
+        char* from = page.last(from_bytes);
+        std::memcpy(from, pattern(from_bytes).data(), static_cast<size_t>(from_bytes));
+        for (const bool upwards : {false, true}) {
+          char* to = result.last(rows * bytes);
+          std::memset(to, 0, static_cast<size_t>(rows * bytes));
+          at::detail::copy_rows(to, bytes, from + (upwards ? (rows - 1) * step : 0),
+                                upwards ? -step : step, static_cast<size_t>(bytes), rows);
+          for (int64_t r = 0; r < rows; ++r) {
+            ASSERT_EQ(std::memcmp(to + r * bytes, from + (upwards ? rows - 1 - r : r) * step,
+                                  static_cast<size_t>(bytes)),
+                      0)
+                << "row " << r << " of " << rows << ", " << bytes << " bytes, each " << step
+                << " from the last, upwards " << upwards;
+          }
+        }
+      }
+    }
+  }
+}
+
 // Sizes about those of vectors and lines, from and to various places in a line; nothing besides is
 // written.
 template <typename Copy>
