@@ -70,15 +70,6 @@ bool is_block(const Tensor& tensor, const Tensor& out) {
   return tensor.is_contiguous() && tensor.scalar_type() == out.scalar_type();
 }
 
-// Many rows of blocks of few bytes, or of one element, are written faster tensor by tensor, as
-// columns.
-bool has_long_blocks(const Tensor& out, int64_t rows, size_t tensors) {
-  constexpr int64_t kFewRows = 64, kShortBlock = 8;
-  const int64_t shortest = std::max(kShortBlock, static_cast<int64_t>(out.itemsize()));
-  return rows < kFewRows ||
-         static_cast<int64_t>(out.nbytes()) / rows > shortest * static_cast<int64_t>(tensors);
-}
-
 // Joins contiguous tensors of out's dtype: out is `rows` rows, each of which holds one block of
 // every tensor.
 void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
@@ -195,7 +186,7 @@ OPLOOM_IMPL_FUNC(cat_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out
   if (out.numel() == 0) return;
   dim = c10::wrap_dim("cat", dim, out.dim());
   const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
-  bool blocks = out.is_contiguous() && has_long_blocks(out, rows, tensors.size());
+  bool blocks = out.is_contiguous();
   for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out) || tensor.numel() == 0;
   if (blocks) {
     join_blocks(tensors, out, rows);
@@ -242,7 +233,7 @@ OPLOOM_IMPL_FUNC(stack_out_cpu)(TensorList tensors, int64_t dim, const Tensor& o
   if (out.numel() == 0) return;
   dim = c10::wrap_dim("stack", dim, out.dim());
   const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
-  bool blocks = out.is_contiguous() && has_long_blocks(out, rows, tensors.size());
+  bool blocks = out.is_contiguous();
   for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out);
   if (blocks) {
     join_blocks(tensors, out, rows);

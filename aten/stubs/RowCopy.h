@@ -31,15 +31,16 @@ struct LongRowPart {
 };
 #endif
 
+// By way of a register where one holds it: memcpy() from one place to the other takes two.
+template <typename Part>
 OPLOOM_ALWAYS_INLINE void copy_part(char* to, const char* from) {
-#if defined(__AVX2__)
-  // By way of a register: memcpy() from one place to the other takes two.
-  LongRowPart part;
-  std::memcpy(&part, from, sizeof(part));
-  std::memcpy(to, &part, sizeof(part));
-#else
-  std::memcpy(to, from, sizeof(LongRowPart));
-#endif
+  if constexpr (std::is_class_v<Part>) {
+    std::memcpy(to, from, sizeof(Part));
+  } else {
+    Part part;
+    std::memcpy(&part, from, sizeof(part));
+    std::memcpy(to, &part, sizeof(part));
+  }
 }
 
 constexpr size_t kShortRowCopy = 64;
