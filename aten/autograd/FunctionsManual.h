@@ -125,6 +125,17 @@ OPLOOM_API Tensor cumsum_backward(const Tensor& grad, int64_t dim);
 
 OPLOOM_API Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output,
                                           int64_t dim, const Tensor& output);
+// The derivative of cross_entropy_loss(self, ...) in the direction of `tangent`.
+OPLOOM_API Tensor cross_entropy_tangent(const Tensor& tangent, const Tensor& self,
+                                        const Tensor& target, const std::optional<Tensor>& weight,
+                                        int64_t reduction, int64_t ignore_index,
+                                        double label_smoothing);
+// The gradient of self where `grad` is that of cross_entropy_loss's own gradient.
+OPLOOM_API Tensor cross_entropy_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                                const Tensor& self, const Tensor& target,
+                                                const std::optional<Tensor>& weight,
+                                                int64_t reduction, int64_t ignore_index,
+                                                const Tensor& total_weight);
 OPLOOM_API Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices,
                                                   int64_t padding_idx, bool scale_grad_by_freq);
 // The gradients of grad_out, input and weight of layer_norm's backward. `grad_grad_*` belong to its

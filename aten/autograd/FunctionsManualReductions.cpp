@@ -1,8 +1,12 @@
 // Backward formulas: reductions and neural networks.
 #include <aten/autograd/FunctionsManual.h>
+#include <aten/core/Reduction.h>
 #include <c10/core/InferSize.h>
 #include <c10/util/overflow.h>
 #include <generated/ops/TensorOperators.h>
+#include <generated/ops/_logsumexp_backward.h>
+#include <generated/ops/_smoothed_nll_loss.h>
+#include <generated/ops/_softmax_backward_data.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/any.h>
@@ -28,6 +32,7 @@
 #include <generated/ops/pow.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/sgn.h>
+#include <generated/ops/softmax.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/to.h>
 #include <generated/ops/unsqueeze.h>
@@ -174,7 +179,7 @@ Tensor logsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& 
                           IntArrayRef dims, bool keepdim) {
   const Tensor whole_grad = restore_reduced_dims(grad, dims, keepdim, self.dim());
   const Tensor whole_result = restore_reduced_dims(result, dims, keepdim, self.dim());
-  return whole_grad * (self - whole_result).exp().conj();
+  return at::_logsumexp_backward(whole_grad, self, whole_result);
 }
 
 Tensor cumsum_backward(const Tensor& grad, int64_t dim) {
@@ -188,6 +193,33 @@ Tensor softmax_double_backward(const Tensor& grad, const Tensor& grad_output, in
                                const Tensor& output) {
   return grad_output * grad - (output * grad_output).sum(dim, true) * grad -
          grad_output * (output * grad).sum(dim, true);
+}
+
+Tensor cross_entropy_tangent(const Tensor& tangent, const Tensor& self, const Tensor& target,
+                             const std::optional<Tensor>& weight, int64_t reduction,
+                             int64_t ignore_index, double label_smoothing) {
+  const int64_t dim = self.dim() == 1 ? 0 : 1;
+  const Tensor of_log_softmax = tangent - (tangent * at::softmax(self, dim)).sum(dim, true);
+  return at::_smoothed_nll_loss(of_log_softmax, target, weight, reduction, ignore_index,
+                                label_smoothing);
+}
+
+// The gradient is the softmax, times a number for each place, less what does not depend on self.
+Tensor cross_entropy_double_backward(const Tensor& grad, const Tensor& grad_output,
+                                     const Tensor& self, const Tensor& target,
+                                     const std::optional<Tensor>& weight, int64_t reduction,
+                                     int64_t ignore_index, const Tensor& total_weight) {
+  const int64_t dim = self.dim() == 1 ? 0 : 1;
+  Tensor scale = grad_output * (target != ignore_index);
+  if (reduction == Reduction::Mean) scale = scale / total_weight;
+  if (weight.has_value() && weight->defined()) {
+    const Tensor classes = zero_where(target == ignore_index, target).reshape(-1);
+    scale = scale * weight->index_select(0, classes).reshape(target.sizes());
+  }
+  DimVector shape(self.sizes());
+  shape[dim] = 1;
+  const Tensor scaled = grad * scale.to(grad.scalar_type()).reshape(shape);
+  return at::_softmax_backward_data(scaled, at::softmax(self, dim), dim, grad.scalar_type());
 }
 
 Tensor embedding_dense_double_backward(const Tensor& grad, const Tensor& indices,

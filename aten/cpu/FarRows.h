@@ -94,6 +94,8 @@ class RowWriter {
   explicit RowWriter(int64_t numel) : stream_(numel * kSize) {}
 
   bool streams() const { return stream_.streams(); }
+  // Whether the processor wants near fetches of what is read beside it.
+  bool fetches_near() const { return near_; }
 
   // Asks for n elements from place `first` on that will be read for a later row.
   OPLOOM_ALWAYS_INLINE void fetch_ahead(const T* row, int64_t first, int64_t n) const {

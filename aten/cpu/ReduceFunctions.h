@@ -67,7 +67,17 @@ struct Lanes {
     }
   }
   OPLOOM_ALWAYS_INLINE static V with(V value, V /*others*/) { return value; }
-  OPLOOM_ALWAYS_INLINE static void store(T* p, V value) { std::memcpy(p, &value, sizeof(V)); }
+  // 16-bit floats are rounded.
+  template <typename Out>
+  OPLOOM_ALWAYS_INLINE static void store(Out* p, V value) {
+    if constexpr (std::is_same_v<Out, T>) {
+      std::memcpy(p, &value, sizeof(V));
+    } else if constexpr (!kVec) {
+      *p = static_cast<Out>(value);
+    } else {
+      vec::Rows<Out>::store(p, value);
+    }
+  }
   OPLOOM_ALWAYS_INLINE static T first(V value) {
     if constexpr (kVec) return value[0];
     if constexpr (!kVec) return value;
@@ -102,7 +112,10 @@ struct FirstLanes {
     const auto behind = V::loadu(Lanes<T>::kPlaces.data()) >= V(static_cast<T>(count));
     return Lanes<T>::select(behind, others, value);
   }
-  OPLOOM_ALWAYS_INLINE void store(T* p, V value) const { value.storeu(p, count); }
+  template <typename Out>
+  OPLOOM_ALWAYS_INLINE void store(Out* p, V value) const {
+    vec::Rows<Out>::store(p, value, count);
+  }
   int64_t count;
 };
 

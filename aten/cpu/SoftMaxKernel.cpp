@@ -1,71 +1,17 @@
 // Kernels of softmax, log_softmax and their gradients.
 #include <aten/core/Dispatch.h>
-#include <aten/core/Parallel.h>
-#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/Exp.h>
-#include <aten/cpu/FarRows.h>
-#include <aten/cpu/ReduceFunctions.h>
-#include <aten/cpu/Strips.h>
+#include <aten/cpu/SoftMax.h>
 #include <aten/stubs/SoftMax.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace at::inline oploom_v1::native {
 namespace {
-
-// Columns that are worked on together; a tile of them is to stay in the second-level cache.
-constexpr int64_t kTile = 128;
-// The same of columns that it does not keep, whose rows are gone over kFarRows at a time.
-constexpr int64_t kFarTile = 1024, kFarRows = 8;
-
-// A tensor seen as [outer, length, inner], reduced over the middle.
-struct Blocks {
-  Blocks(const TensorBase& t, int64_t dim) : length(t.sizes()[dim]) {
-    for (int64_t d = 0; d < dim; ++d) outer *= t.sizes()[d];
-    for (int64_t d = dim + 1; d < t.dim(); ++d) inner *= t.sizes()[d];
-  }
-  bool is_wide() const { return inner >= kTile / 2; }
-  // Whether a tile of columns leaves the second-level cache before it is gone over again, or the
-  // rows of the whole, `many_rows` of them and more, are too far apart to be read a tile at a time:
-  // for elements of `size` bytes that are computed in `wide` bytes.
-  bool leaves_cache(int64_t size, int64_t wide, int64_t many_rows) const {
-    constexpr int64_t kCache = 1 << 20;
-    const int64_t bytes = length * inner * size;
-    return is_wide() && bytes > kCache &&
-           (length * std::min(inner, kTile) * 2 * wide > kCache ||
-            (length >= many_rows && bytes >= 8 * kCache));
-  }
-  int64_t outer = 1;
-  int64_t length;
-  int64_t inner = 1;
-};
-
-constexpr int64_t kGrain = 8192;
-// Rows of as many elements are kept in registers or on the stack.
-template <typename T>
-constexpr int64_t kShort = 16 * Lanes<T>::kSize;
-
-// y[i] = f(x[i]) for a number or some of them.
-template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE void map_row(const T* x, T* y, int64_t n, const F& f) {
-  for_each_lanes<T>(n, [&](int64_t i, auto lanes) { lanes.store(y + i, f(lanes.load(x + i))); });
-}
-
-// The logarithms of n numbers in their place.
-template <typename T>
-OPLOOM_ALWAYS_INLINE void take_logs(T* values, int64_t n) {
-  map_row(values, values, n, [](auto value) {
-    if constexpr (std::is_arithmetic_v<decltype(value)>) {
-      return std::log(value);
-    } else {
-      return value.log();
-    }
-  });
-}
 
 // a / b for a <= 1 <= b, with 1 / b given. The remainder of the product corrects it, as if it were
 // a division, which takes longer. Near the subnormal numbers the remainder is rounded, and the last
@@ -86,23 +32,8 @@ template <bool log, typename T>
 OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
   using L = Lanes<T>;
   using V = typename L::V;
-  // Behind the end of the row is the first element again: exponentials that underflow would take
-  // the processor long.
-  const V first(x[0]);
   V value[16];
-  V max = first, sum(T(0));
-  for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
-    value[i / L::kSize] = lanes.with(lanes.load(x + i), first);
-    max = PlainMax::apply(max, value[i / L::kSize]);
-  });
-  max = across<PlainMax, T>(max);
-  for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
-    const V distance = value[i / L::kSize] - max;
-    const V e = vec::exp_of(distance);
-    sum = sum + lanes.with(e, V(T(0)));
-    value[i / L::kSize] = log ? distance : e;
-  });
-  sum = across<Add, T>(sum);
+  const V sum = short_row_sums<log, T>(x, n, value).second;
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
     const V e = value[i / L::kSize];
     if constexpr (log) {
@@ -194,32 +125,6 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>&
   }
 }
 
-// Rows of <= kTile columns. Where they are narrow and dense, some are taken as one wide row, which
-// fills vectors: `count` rows of `width` elements, and `part` elements of another one.
-struct WideRows {
-  // Of rows of `lanes` elements and more, each is one.
-  WideRows(int64_t rows, int64_t columns, bool dense, int64_t lanes) : columns(columns) {
-    const int64_t most = dense && columns < lanes ? std::min(lanes, kTile / columns) : 1;
-    folds = std::clamp<int64_t>(rows / 2, 1, most);
-    count = rows / folds;
-    width = folds * columns;
-    part = rows % folds * columns;
-  }
-  // The results of the first row in a wide one become those of their columns.
-  template <typename T, typename F>
-  void join(T* values, const F& f) const {
-    for (int64_t i = columns; i < width; i += columns) {
-      for (int64_t j = 0; j < columns; ++j) values[j] = f(values[j], values[i + j]);
-    }
-  }
-  // Those of the others become the same.
-  template <typename T>
-  void repeat(T* values) const {
-    for (int64_t i = columns; i < width; ++i) values[i] = values[i - columns];
-  }
-  int64_t columns, folds, count, width, part;
-};
-
 // What is subtracted, the logarithms of n sums, or what is multiplied by, their reciprocals.
 template <bool log, typename T>
 void finish_sums(T* sum, T* reciprocal, int64_t n) {
@@ -228,17 +133,6 @@ void finish_sums(T* sum, T* reciprocal, int64_t n) {
   } else {
     for (int64_t j = 0; j < n; ++j) reciprocal[j] = T(1) / sum[j];
   }
-}
-
-// Calls rows(k, integer sequence from 0) for groups of `together` rows, the first one from `first`
-// on, and for what is left of n rows one by one.
-template <int64_t together, typename F>
-OPLOOM_ALWAYS_INLINE void for_each_group(int64_t first, int64_t n, const F& rows) {
-  int64_t k = first;
-  for (; k + together <= n; k += together) {
-    rows(k, std::make_integer_sequence<int64_t, together>{});
-  }
-  for (; k < n; ++k) rows(k, std::make_integer_sequence<int64_t, 1>{});
 }
 
 // The same for `width` <= kTile columns of n elements, whose rows are x_stride and y_stride apart.
@@ -266,8 +160,8 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
       });
     };
     constexpr int64_t kTogether = 4;
-    for_each_group<kTogether>(first, wide.count,
-                              [&](int64_t k, auto group) { rows(k, wide.width, group); });
+    for_each_group<kTogether, 1>(first, wide.count,
+                                 [&](int64_t k, auto group) { rows(k, wide.width, group); });
     if (wide.part > 0) rows(wide.count, wide.part, std::make_integer_sequence<int64_t, 1>{});
   };
   for_each_row(1, [&](int64_t j, auto lanes, const T* row, T*) {
@@ -300,17 +194,10 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
 template <typename Out, typename F>
 void write_far_rows(Out* out, int64_t stride, int64_t n, int64_t width,
                     const RowWriter<Out>& writer, const F& f) {
-  using T = wide_t<Out>;
-  alignas(64) T buffer[std::is_same_v<T, Out> ? 1 : kFarTile];
   for (int64_t row = 0; row < n * stride; row += stride) {
     writer.write(out + row, width, [&](Out* to, int64_t first, int64_t count) {
-      T* const wide = [&] {
-        if constexpr (std::is_same_v<T, Out>) return to;
-        if constexpr (!std::is_same_v<T, Out>) return buffer;
-      }();
-      for_each_lanes<T>(
-          count, [&](int64_t j, auto lanes) { lanes.store(wide + j, f(row, first + j, lanes)); });
-      if constexpr (!std::is_same_v<T, Out>) convert_row(wide, to, count);
+      for_each_lanes<wide_t<Out>>(
+          count, [&](int64_t j, auto lanes) { lanes.store(to + j, f(row, first + j, lanes)); });
     });
   }
 }
@@ -324,26 +211,10 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   using T = wide_t<In>;
   using L = Lanes<T>;
   using V = typename L::V;
-  alignas(64) T max[kFarTile + L::kSize];
-  alignas(64) T sum[kFarTile + L::kSize];
-  // Of infinities alone no distance is taken: it would not be a number.
-  std::fill_n(max, width, std::numeric_limits<T>::lowest());
-  std::fill_n(sum, width, T(0));
-  for_each_group<kFarRows>(
-      0, n, [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
-        for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
-          const In* row = x + k * stride + j;
-          (writer.fetch_ahead(row, (sizeof...(r) + r) * stride, L::kSize), ...);
-          const V value[] = {lanes.load(row + r * stride)...};
-          const V old = L::load(max + j);
-          V largest = old;
-          ((largest = PlainMax::apply(largest, value[r])), ...);
-          V total = L::load(sum + j) * vec::exp_of(old - largest);
-          ((total = total + vec::exp_of(value[r] - largest)), ...);
-          L::store(max + j, lanes.with(largest, old));
-          L::store(sum + j, lanes.with(total, old));
-        });
-      });
+  ColumnSums<T> sums;
+  sums.start(width);
+  sums.add_rows(x, stride, n, width, writer);
+  auto& [max, sum] = sums;
   alignas(64) T reciprocal[kFarTile + L::kSize];
   finish_sums<log>(sum, reciprocal, width);
   write_far_rows(y, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
@@ -464,7 +335,7 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
   using V = typename L::V;
   alignas(64) T sum[kFarTile + L::kSize];
   std::fill_n(sum, width, T(0));
-  for_each_group<kFarRows>(
+  for_each_group<kFarRows, 1>(
       0, n, [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
         for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
           const int64_t place = k * stride + j;
@@ -492,21 +363,6 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
   });
 }
 
-// Calls tile(offset, width) for tiles of neighbouring columns on several threads; offset is that of
-// the tile's first element.
-template <typename Tile>
-void for_each_tile(const Blocks& b, int64_t widest, const Tile& tile) {
-  const int64_t each = strip_width(b.inner, widest, b.outer, StripsAre::Written);
-  const int64_t tiles = (b.inner + each - 1) / each;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (std::min(b.inner, each) * b.length));
-  at::parallel_for(0, b.outer * tiles, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t first = i % tiles * each;
-      tile(i / tiles * b.length * b.inner + first, std::min(each, b.inner - first));
-    }
-  });
-}
-
 // Reduced-precision elements are converted to float and back, a tile at a time.
 template <typename From, typename To>
 void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
@@ -520,12 +376,13 @@ void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, i
 template <typename F>
 void for_each_rows(const Blocks& b, const F& rows) {
   const int64_t n = b.length, most = converted_together(n);
-  at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-    const std::unique_ptr<float[]> buffer(new float[2 * n * std::min(most, end - begin)]);
-    for (int64_t i = begin; i < end; i += most) {
-      rows(i * n, std::min(most, end - i), buffer.get());
-    }
-  });
+  at::parallel_for(
+      0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n), [&](int64_t begin, int64_t end) {
+        const std::unique_ptr<float[]> buffer(new float[2 * n * std::min(most, end - begin)]);
+        for (int64_t i = begin; i < end; i += most) {
+          rows(i * n, std::min(most, end - i), buffer.get());
+        }
+      });
 }
 
 template <bool log>
@@ -562,7 +419,7 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
           });
         } else if (b.inner == 1) {
           at::parallel_for(
-              0, b.outer, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
+              0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n), [&](int64_t begin, int64_t end) {
                 const RowWriter<T> writer(self.numel());
                 softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
               });
@@ -613,7 +470,7 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             convert(grad, width, out + offset, b.inner, n, width);
           });
         } else if (b.inner == 1) {
-          at::parallel_for(0, b.outer, std::max<int64_t>(1, kGrain / n),
+          at::parallel_for(0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n),
                            [&](int64_t begin, int64_t end) {
                              softmax_backward_rows<log>(g + begin * n, y + begin * n,
                                                         out + begin * n, n, end - begin);

@@ -1,6 +1,8 @@
 // Reductions with some arithmetic around them: var, std, norm, logsumexp, cumsum, cumprod.
+#include <aten/core/Dispatch.h>
 #include <aten/core/Empty.h>
 #include <aten/native/ReduceOpsUtils.h>
+#include <aten/stubs/CrossEntropy.h>
 #include <aten/stubs/ReduceOps.h>
 #include <c10/core/DefaultDtype.h>
 #include <generated/native/cumprod.h>
@@ -17,16 +19,17 @@
 #include <generated/ops/amax.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/conj.h>
+#include <generated/ops/contiguous.h>
+#include <generated/ops/copy.h>
 #include <generated/ops/cumprod.h>
 #include <generated/ops/cumsum.h>
 #include <generated/ops/div.h>
 #include <generated/ops/eq.h>
-#include <generated/ops/exp.h>
+#include <generated/ops/fill.h>
 #include <generated/ops/flip.h>
+#include <generated/ops/isnan.h>
 #include <generated/ops/item.h>
-#include <generated/ops/log.h>
 #include <generated/ops/logsumexp.h>
-#include <generated/ops/masked_fill.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/ne.h>
@@ -41,7 +44,9 @@
 #include <generated/ops/to.h>
 #include <generated/ops/var.h>
 #include <generated/ops/view.h>
+#include <generated/ops/where.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -264,17 +269,70 @@ Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype
   return at::norm(self, p, IntArrayRef(), false, dtype);
 }
 
+namespace {
+
+// self as [outer, reduced, inner], contiguous: where the reduced dimensions are not neighbours, or
+// it is not contiguous, they come behind the others.
+Tensor with_reduced_inside(const Tensor& self, DimMask mask) {
+  DimVector sizes, strides, reduced_sizes, reduced_strides;
+  int64_t outer = 1, reduced = 1, inner = 1;
+  bool neighbours = true;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    const int64_t size = self.sizes()[d];
+    const bool is_reduced = ((mask >> d) & 1) != 0;
+    (is_reduced ? reduced_sizes : sizes).push_back(size);
+    (is_reduced ? reduced_strides : strides).push_back(self.strides()[d]);
+    if (!is_reduced) {
+      (reduced_sizes.empty() ? outer : inner) *= size;
+    } else {
+      neighbours = neighbours && inner == 1;
+      reduced *= size;
+    }
+  }
+  if (neighbours && self.is_contiguous()) return contiguous_alias(self, {outer, reduced, inner});
+  sizes.append(reduced_sizes.begin(), reduced_sizes.end());
+  strides.append(reduced_strides.begin(), reduced_strides.end());
+  const Tensor moved = make_alias(self, sizes, strides).contiguous();
+  return contiguous_alias(moved, {outer * inner, reduced, 1});
+}
+
+}  // namespace
+
 Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const DimMask mask = reduction_mask("logsumexp", dim, self.dim());
   if (c10::isIntegralType(self.scalar_type(), /*includeBool=*/true)) {
     return at::logsumexp(self.to(c10::get_default_dtype()), dim, keepdim);
   }
-  if (self.numel() == 0) return self.exp().sum(dim, keepdim).log();
-  // Without the largest element, which is subtracted first, the exponentials could overflow.
-  const Tensor max = at::amax(self, dim, /*keepdim=*/true);
-  const Tensor finite = max.masked_fill(max.abs() == std::numeric_limits<double>::infinity(), 0);
-  const Tensor sum = (self - finite).exp().sum(dim, keepdim).log();
-  return sum + finite.view(reduced_shape(self, mask, keepdim));
+  OPLOOM_CHECK_NOT_IMPLEMENTED(!self.is_complex(), "logsumexp(): expected a real dtype, got ",
+                               self.scalar_type());
+  const Tensor result(at::detail::empty(reduced_shape(self, mask, keepdim), self.options()));
+  if (self.is_meta()) return result;
+  if (self.numel() == 0) return result.fill_(-std::numeric_limits<double>::infinity());
+  const Tensor blocks = with_reduced_inside(self, mask);
+  std::atomic<bool> odd = false;
+  OPLOOM_DISPATCH(self.scalar_type(), "logsumexp", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+    using Wide = c10::opmath_type<scalar_t>;
+    const Tensor places(at::detail::empty(
+        {2, result.numel()}, self.options().dtype(c10::toOpMathType(self.scalar_type()))));
+    auto* maxima = places.mutable_data_ptr<Wide>();
+    auto* log_sums = maxima + result.numel();
+    // 16-bit results are rounded together.
+    constexpr bool kSame = std::is_same_v<scalar_t, Wide>;
+    auto* out = kSame ? result.mutable_data_ptr<Wide>() : log_sums;
+    log_sums_stub(self.device().type(), blocks, 1, maxima, log_sums,
+                  [=, &odd](int64_t first, int64_t count) {
+                    bool any_nan = false;
+                    for (int64_t i = first; i < first + count; ++i) {
+                      any_nan = any_nan || std::isnan(log_sums[i]);
+                      out[i] = maxima[i] + log_sums[i];
+                    }
+                    if (any_nan) odd = true;
+                  });
+    if (!kSame) result.copy_(places.select(0, 1).view(result.sizes()));
+  });
+  // Where there was infinity, or NaN, the result is that.
+  if (odd) return at::where(result.isnan(), at::amax(self, dim, keepdim), result);
+  return result;
 }
 
 OPLOOM_IMPL_FUNC(cumsum_out)

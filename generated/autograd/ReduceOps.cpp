@@ -7,6 +7,10 @@
 #include <generated/autograd/ReduceOps.h>
 #include <generated/autograd/ReduceOpsKernels.h>
 #include <generated/ops/TensorOperators.h>
+#include <generated/ops/_logsumexp_backward.h>
+#include <generated/ops/_logsumexp_backward_backward.h>
+#include <generated/ops/_logsumexp_backward_jvp.h>
+#include <generated/ops/add.h>
 #include <generated/ops/all.h>
 #include <generated/ops/amax.h>
 #include <generated/ops/amin.h>
@@ -14,22 +18,29 @@
 #include <generated/ops/argmax.h>
 #include <generated/ops/argmin.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/conj.h>
 #include <generated/ops/cumprod.h>
 #include <generated/ops/cumprod_backward.h>
 #include <generated/ops/cumsum.h>
+#include <generated/ops/exp.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/logsumexp.h>
 #include <generated/ops/max.h>
 #include <generated/ops/mean.h>
 #include <generated/ops/min.h>
+#include <generated/ops/mul.h>
+#include <generated/ops/neg.h>
 #include <generated/ops/norm.h>
 #include <generated/ops/ones_like.h>
 #include <generated/ops/prod.h>
 #include <generated/ops/std.h>
+#include <generated/ops/sub.h>
 #include <generated/ops/sum.h>
 #include <generated/ops/to.h>
 #include <generated/ops/value_selecting_reduction_backward.h>
 #include <generated/ops/var.h>
+#include <generated/ops/where.h>
+#include <generated/ops/zeros_like.h>
 
 namespace at::inline oploom_v1::autograd {
 
@@ -89,6 +100,104 @@ variable_list LogsumexpBackward0::apply(variable_list&& grads) {
   const Tensor self = self_.unpack(this);
   const Tensor result = result_.unpack(this);
   grad_inputs[0] = logsumexp_backward(std::move(grads[0]), self, result, dim, keepdim);
+  return grad_inputs;
+}
+
+// _logsumexp_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
+//   grad_output, self, output: _logsumexp_backward_backward(grad, self, output, result,
+//       grad_input_mask)
+variable_list LogsumexpBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(3);
+  if (!grads[0].defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor output = output_.unpack(this);
+  const Tensor result = result_.unpack(this);
+  if (task_should_compute_output(0) ||
+      task_should_compute_output(1) ||
+      task_should_compute_output(2)) {
+    const std::array<bool, 3> grad_input_mask = {task_should_compute_output(0),
+                                                 task_should_compute_output(1),
+                                                 task_should_compute_output(2)};
+    auto gradients = _logsumexp_backward_backward(SpareGradient(grads[0]), self, output, result,
+                                                  grad_input_mask);
+    grad_inputs[0] = std::move(std::get<0>(gradients));
+    grad_inputs[1] = std::move(std::get<1>(gradients));
+    grad_inputs[2] = std::move(std::get<2>(gradients));
+  }
+  return grad_inputs;
+}
+
+// _logsumexp_backward_backward(Tensor grad_output2, Tensor self, Tensor output, Tensor output2,
+//     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+//   grad_output2: grads[0] * exp(self - output) + grads[1] * output2 - grads[2] * output2
+//   self: conj(grads[0]) * grad_output2 * conj(exp(self - output))
+//   output: conj(grads[0]) * grad_output2 * conj(-exp(self - output))
+//   output2: conj(grads[1]) * grad_output2 - conj(grads[2]) * grad_output2
+variable_list LogsumexpBackwardBackwardBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(4);
+  if (!any_grad_defined(grads)) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor output = output_.unpack(this);
+  const Tensor grad_output2 = grad_output2_.unpack(this);
+  if (task_should_compute_output(0)) {
+    const Tensor output2 = output2_.unpack(this);
+    const Tensor grad_0 = defined_grad(grads, 0);
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
+    grad_inputs[0] = ((grad_0 * exp(self - output)) + (grad_1 * output2)) - (grad_2 * output2);
+  }
+  if (task_should_compute_output(1)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[1] = (grad_0.conj() * grad_output2) * (exp(self - output).conj());
+  }
+  if (task_should_compute_output(2)) {
+    const Tensor grad_0 = defined_grad(grads, 0);
+    grad_inputs[2] = (grad_0.conj() * grad_output2) * ((-exp(self - output)).conj());
+  }
+  if (task_should_compute_output(3)) {
+    const Tensor grad_1 = defined_grad(grads, 1);
+    const Tensor grad_2 = defined_grad(grads, 2);
+    grad_inputs[3] = (grad_1.conj() * grad_output2) - (grad_2.conj() * grad_output2);
+  }
+  return grad_inputs;
+}
+
+// _logsumexp_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor output_tangent,
+//     Tensor self, Tensor output, Tensor output2) -> Tensor
+//   grad_output_tangent: grad * conj(exp(self - output))
+//   self_tangent: grad * conj(output2)
+//   output_tangent: grad * conj(-output2)
+//   self: grad * conj(grad_output_tangent * exp(self - output))
+//   output: grad * conj(-(grad_output_tangent * exp(self - output)))
+//   output2: grad * conj(self_tangent - output_tangent)
+variable_list LogsumexpBackwardJvpBackward0::apply(variable_list&& grads) {
+  variable_list grad_inputs(6);
+  const Tensor& grad = grads[0];
+  if (!grad.defined()) return grad_inputs;
+  const Tensor self = self_.unpack(this);
+  const Tensor output = output_.unpack(this);
+  const Tensor output2 = output2_.unpack(this);
+  const Tensor grad_output_tangent = grad_output_tangent_.unpack(this);
+  if (task_should_compute_output(0)) {
+    grad_inputs[0] = grad * (exp(self - output).conj());
+  }
+  if (task_should_compute_output(1)) {
+    grad_inputs[1] = grad * output2.conj();
+  }
+  if (task_should_compute_output(2)) {
+    grad_inputs[2] = grad * ((-output2).conj());
+  }
+  if (task_should_compute_output(3)) {
+    grad_inputs[3] = grad * ((grad_output_tangent * exp(self - output)).conj());
+  }
+  if (task_should_compute_output(4)) {
+    grad_inputs[4] = grad * ((-(grad_output_tangent * exp(self - output))).conj());
+  }
+  if (task_should_compute_output(5)) {
+    const Tensor self_tangent = self_tangent_.unpack(this);
+    const Tensor output_tangent = output_tangent_.unpack(this);
+    grad_inputs[5] = grad * ((self_tangent - output_tangent).conj());
+  }
   return grad_inputs;
 }
 
@@ -270,6 +379,132 @@ variable_list VarBackward0::apply(variable_list&& grads) {
 }
 
 namespace {
+
+// _logsumexp_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
+//   result: _logsumexp_backward_jvp(grad_output_t, self_t, output_t, self, output, result)
+OPLOOM_COLD Tensor _logsumexp_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
+                                            const Tensor& self, const Tensor& output) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_logsumexp_backward(ks, grad_output, self, output);
+  const Tensor grad_output_t = forward_ad::tangent_of(grad_output);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor output_t = forward_ad::tangent_of(output);
+  Tensor result_t;
+  if (grad_output_t.defined() && self_t.defined() && output_t.defined()) {
+    result_t = _logsumexp_backward_jvp(grad_output_t, self_t, output_t, self, output, result);
+  } else {
+    if (grad_output_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<0>(_logsumexp_backward_backward(grad_output_t.conj(), self, output, result, {true, false, false})).conj());
+    }
+    if (self_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<1>(_logsumexp_backward_backward(self_t.conj(), self, output, result, {false, true, false})).conj());
+    }
+    if (output_t.defined()) {
+      forward_ad::add_term(result_t,
+          std::get<2>(_logsumexp_backward_backward(output_t.conj(), self, output, result, {false, false, true})).conj());
+    }
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
+
+// _logsumexp_backward_backward(Tensor grad_output2, Tensor self, Tensor output, Tensor output2,
+//     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+//   result0: grad_output2_t * conj(exp(self - output)) + grad_output2 * conj(exp(self - output) *
+//       self_t) + grad_output2 * conj(-(exp(self - output) * output_t))
+//   result1: grad_output2_t * conj(output2) + grad_output2 * conj(output2_t)
+//   result2: grad_output2_t * conj(-output2) + grad_output2 * conj(-output2_t)
+OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _logsumexp_backward_backward_dual(
+    DispatchKeySet ks, const Tensor& grad_output2, const Tensor& self, const Tensor& output,
+    const Tensor& output2, std::array<bool, 3> output_mask) {
+  const forward_ad::Pause pause;
+  auto [result0, result1, result2] = kernels::_logsumexp_backward_backward(ks, grad_output2, self,
+                                                                           output, output2,
+                                                                           output_mask);
+  const Tensor grad_output2_t = forward_ad::tangent_of(grad_output2);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor output_t = forward_ad::tangent_of(output);
+  const Tensor output2_t = forward_ad::tangent_of(output2);
+  if (result0.defined()) {
+    Tensor result0_t;
+    if (grad_output2_t.defined()) {
+      forward_ad::add_term(result0_t, grad_output2_t * (exp(self - output).conj()));
+    }
+    if (self_t.defined()) {
+      forward_ad::add_term(result0_t, grad_output2 * ((exp(self - output) * self_t).conj()));
+    }
+    if (output_t.defined()) {
+      forward_ad::add_term(result0_t, grad_output2 * ((-(exp(self - output) * output_t)).conj()));
+    }
+    forward_ad::set_tangent(result0, std::move(result0_t));
+  }
+  if (result1.defined()) {
+    Tensor result1_t;
+    if (grad_output2_t.defined()) {
+      forward_ad::add_term(result1_t, grad_output2_t * output2.conj());
+    }
+    if (output2_t.defined()) {
+      forward_ad::add_term(result1_t, grad_output2 * output2_t.conj());
+    }
+    forward_ad::set_tangent(result1, std::move(result1_t));
+  }
+  if (result2.defined()) {
+    Tensor result2_t;
+    if (grad_output2_t.defined()) {
+      forward_ad::add_term(result2_t, grad_output2_t * ((-output2).conj()));
+    }
+    if (output2_t.defined()) {
+      forward_ad::add_term(result2_t, grad_output2 * ((-output2_t).conj()));
+    }
+    forward_ad::set_tangent(result2, std::move(result2_t));
+  }
+  return {std::move(result0), std::move(result1), std::move(result2)};
+}
+
+// _logsumexp_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor output_tangent,
+//     Tensor self, Tensor output, Tensor output2) -> Tensor
+//   result: grad_output_tangent_t * exp(self - output) + self_tangent_t * output2 +
+//       -(output_tangent_t * output2) + self_t * (grad_output_tangent * exp(self - output)) +
+//       -(output_t * (grad_output_tangent * exp(self - output))) + output2_t * (self_tangent -
+//       output_tangent)
+OPLOOM_COLD Tensor _logsumexp_backward_jvp_dual(DispatchKeySet ks,
+                                                const Tensor& grad_output_tangent,
+                                                const Tensor& self_tangent,
+                                                const Tensor& output_tangent, const Tensor& self,
+                                                const Tensor& output, const Tensor& output2) {
+  const forward_ad::Pause pause;
+  auto result = kernels::_logsumexp_backward_jvp(ks, grad_output_tangent, self_tangent,
+                                                 output_tangent, self, output, output2);
+  const Tensor grad_output_tangent_t = forward_ad::tangent_of(grad_output_tangent);
+  const Tensor self_tangent_t = forward_ad::tangent_of(self_tangent);
+  const Tensor output_tangent_t = forward_ad::tangent_of(output_tangent);
+  const Tensor self_t = forward_ad::tangent_of(self);
+  const Tensor output_t = forward_ad::tangent_of(output);
+  const Tensor output2_t = forward_ad::tangent_of(output2);
+  Tensor result_t;
+  if (grad_output_tangent_t.defined()) {
+    forward_ad::add_term(result_t, grad_output_tangent_t * exp(self - output));
+  }
+  if (self_tangent_t.defined()) {
+    forward_ad::add_term(result_t, self_tangent_t * output2);
+  }
+  if (output_tangent_t.defined()) {
+    forward_ad::add_term(result_t, -(output_tangent_t * output2));
+  }
+  if (self_t.defined()) {
+    forward_ad::add_term(result_t, self_t * (grad_output_tangent * exp(self - output)));
+  }
+  if (output_t.defined()) {
+    forward_ad::add_term(result_t, -(output_t * (grad_output_tangent * exp(self - output))));
+  }
+  if (output2_t.defined()) {
+    forward_ad::add_term(result_t, output2_t * (self_tangent - output_tangent));
+  }
+  forward_ad::set_tangent(result, std::move(result_t));
+  return result;
+}
 
 // amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 //   result: along(scale_grad_by_count(at::ones_like(restore_reduced_dims(result, dim, keepdim)),
@@ -590,6 +825,125 @@ OPLOOM_COLD Tensor var_correction_dual(DispatchKeySet ks, const Tensor& self,
 }  // namespace
 
 namespace kernels {
+
+// _logsumexp_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
+Tensor _logsumexp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                           const Tensor& output) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output, self, output)) {
+    return _logsumexp_backward_dual(ks, grad_output, self, output);
+  }
+  if (!compute_requires_grad(grad_output, self, output)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_logsumexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            output);
+  }
+  auto grad_fn = make_node<LogsumexpBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output, self, output);
+  grad_fn->self_.save_input(self);
+  grad_fn->output_.save_input(output);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_logsumexp_backward::table(ks & c10::after_autograd_keyset, grad_output, self,
+                                            output);
+  }();
+  grad_fn->result_.save_output(result, 0);
+  set_history(result, std::move(grad_fn));
+  return result;
+}
+
+// _logsumexp_backward.out(Tensor grad_output, Tensor self, Tensor output, *, Tensor(a!) out) ->
+//     Tensor(a!)
+Tensor& _logsumexp_backward_out(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                                const Tensor& output, Tensor& out) {
+  check_out_requires_grad("_logsumexp_backward", grad_output, self, output, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_logsumexp_backward_out::table(ks & c10::after_autograd_keyset, grad_output, self, output,
+                                         out);
+  }
+  increment_version(out);
+  return out;
+}
+
+// _logsumexp_backward_backward(Tensor grad_output2, Tensor self, Tensor output, Tensor output2,
+//     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+std::tuple<Tensor, Tensor, Tensor> _logsumexp_backward_backward(DispatchKeySet ks,
+                                                                const Tensor& grad_output2,
+                                                                const Tensor& self,
+                                                                const Tensor& output,
+                                                                const Tensor& output2,
+                                                                std::array<bool, 3> output_mask) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output2, self, output, output2)) {
+    return _logsumexp_backward_backward_dual(ks, grad_output2, self, output, output2, output_mask);
+  }
+  if (!compute_requires_grad(grad_output2, self, output, output2)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_logsumexp_backward_backward::table(ks & c10::after_autograd_keyset, grad_output2,
+                                                     self, output, output2, output_mask);
+  }
+  auto grad_fn = make_node<LogsumexpBackwardBackwardBackward0>();
+  collect_edges(*grad_fn, grad_output2, self, output, output2);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+    grad_fn->self_.save_input(self);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+    grad_fn->output_.save_input(output);
+  }
+  if (grad_fn->should_compute_output(0)) grad_fn->output2_.save_input(output2);
+  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2) || grad_fn->should_compute_output(3)) {
+    grad_fn->grad_output2_.save_input(grad_output2);
+  }
+  auto [result0, result1, result2] = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_logsumexp_backward_backward::table(ks & c10::after_autograd_keyset, grad_output2,
+                                                     self, output, output2, output_mask);
+  }();
+  set_history(result0, grad_fn);
+  set_history(result1, grad_fn);
+  set_history(result2, std::move(grad_fn));
+  return {std::move(result0), std::move(result1), std::move(result2)};
+}
+
+// _logsumexp_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor output_tangent,
+//     Tensor self, Tensor output, Tensor output2) -> Tensor
+Tensor _logsumexp_backward_jvp(DispatchKeySet ks, const Tensor& grad_output_tangent,
+                               const Tensor& self_tangent, const Tensor& output_tangent,
+                               const Tensor& self, const Tensor& output, const Tensor& output2) {
+  if (forward_ad::is_on() && forward_ad::any_tangent(grad_output_tangent, self_tangent,
+                                                     output_tangent, self, output, output2)) {
+    return _logsumexp_backward_jvp_dual(ks, grad_output_tangent, self_tangent, output_tangent, self,
+                                        output, output2);
+  }
+  if (!compute_requires_grad(grad_output_tangent, self_tangent, output_tangent, self, output, output2)) {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_logsumexp_backward_jvp::table(ks & c10::after_autograd_keyset, grad_output_tangent,
+                                                self_tangent, output_tangent, self, output, output2);
+  }
+  auto grad_fn = make_node<LogsumexpBackwardJvpBackward0>();
+  collect_edges(*grad_fn, grad_output_tangent, self_tangent, output_tangent, self, output, output2);
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
+    grad_fn->self_.save_input(self);
+  }
+  if (grad_fn->should_compute_output(0) || grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
+    grad_fn->output_.save_input(output);
+  }
+  if (grad_fn->should_compute_output(1) || grad_fn->should_compute_output(2)) {
+    grad_fn->output2_.save_input(output2);
+  }
+  if (grad_fn->should_compute_output(3) || grad_fn->should_compute_output(4)) {
+    grad_fn->grad_output_tangent_.save_input(grad_output_tangent);
+  }
+  if (grad_fn->should_compute_output(5)) grad_fn->self_tangent_.save_input(self_tangent);
+  if (grad_fn->should_compute_output(5)) grad_fn->output_tangent_.save_input(output_tangent);
+  Tensor result = [&] {
+    AutoDispatchBelowAutograd guard;
+    return _ops::_logsumexp_backward_jvp::table(ks & c10::after_autograd_keyset,
+                                                grad_output_tangent, self_tangent, output_tangent,
+                                                self, output, output2);
+  }();
+  set_history(result, std::move(grad_fn));
+  return result;
+}
 
 // all(Tensor self) -> Tensor
 Tensor all(DispatchKeySet ks, const Tensor& self) {

@@ -85,6 +85,73 @@ struct LogsumexpBackward0 final : BuiltinNode {
   bool keepdim{};
 };
 
+// _logsumexp_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
+//   grad_output, self, output: _logsumexp_backward_backward(grad, self, output, result,
+//       grad_input_mask)
+struct LogsumexpBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LogsumexpBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    output_.reset_data();
+    result_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor output_;
+  SavedTensor result_;
+};
+
+// _logsumexp_backward_backward(Tensor grad_output2, Tensor self, Tensor output, Tensor output2,
+//     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+//   grad_output2: grads[0] * exp(self - output) + grads[1] * output2 - grads[2] * output2
+//   self: conj(grads[0]) * grad_output2 * conj(exp(self - output))
+//   output: conj(grads[0]) * grad_output2 * conj(-exp(self - output))
+//   output2: conj(grads[1]) * grad_output2 - conj(grads[2]) * grad_output2
+struct LogsumexpBackwardBackwardBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LogsumexpBackwardBackwardBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    output_.reset_data();
+    output2_.reset_data();
+    grad_output2_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor output_;
+  SavedTensor output2_;
+  SavedTensor grad_output2_;
+};
+
+// _logsumexp_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor output_tangent,
+//     Tensor self, Tensor output, Tensor output2) -> Tensor
+//   grad_output_tangent: grad * conj(exp(self - output))
+//   self_tangent: grad * conj(output2)
+//   output_tangent: grad * conj(-output2)
+//   self: grad * conj(grad_output_tangent * exp(self - output))
+//   output: grad * conj(-(grad_output_tangent * exp(self - output)))
+//   output2: grad * conj(self_tangent - output_tangent)
+struct LogsumexpBackwardJvpBackward0 final : BuiltinNode {
+  variable_list apply(variable_list&& grads) override;
+  std::string name() const override { return "LogsumexpBackwardJvpBackward0"; }
+  void release_variables() override {
+    self_.reset_data();
+    output_.reset_data();
+    output2_.reset_data();
+    grad_output_tangent_.reset_data();
+    self_tangent_.reset_data();
+    output_tangent_.reset_data();
+  }
+
+  SavedTensor self_;
+  SavedTensor output_;
+  SavedTensor output2_;
+  SavedTensor grad_output_tangent_;
+  SavedTensor self_tangent_;
+  SavedTensor output_tangent_;
+};
+
 // max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 //   self: value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)
 struct MaxBackward0 final : BuiltinNode {

@@ -16,6 +16,19 @@
 
 namespace at::inline oploom_v1::autograd::kernels {
 
+Tensor _logsumexp_backward(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                           const Tensor& output);
+Tensor& _logsumexp_backward_out(DispatchKeySet ks, const Tensor& grad_output, const Tensor& self,
+                                const Tensor& output, Tensor& out);
+std::tuple<Tensor, Tensor, Tensor> _logsumexp_backward_backward(DispatchKeySet ks,
+                                                                const Tensor& grad_output2,
+                                                                const Tensor& self,
+                                                                const Tensor& output,
+                                                                const Tensor& output2,
+                                                                std::array<bool, 3> output_mask);
+Tensor _logsumexp_backward_jvp(DispatchKeySet ks, const Tensor& grad_output_tangent,
+                               const Tensor& self_tangent, const Tensor& output_tangent,
+                               const Tensor& self, const Tensor& output, const Tensor& output2);
 Tensor all(DispatchKeySet ks, const Tensor& self);
 Tensor all_dim(DispatchKeySet ks, const Tensor& self, int64_t dim, bool keepdim);
 Tensor all_dims(DispatchKeySet ks, const Tensor& self, OptionalIntArrayRef dim, bool keepdim);

@@ -4,6 +4,7 @@ set(OPLOOM_EXPRESSION_KERNELS
   generated/cpu/BinaryMath.cpp
   generated/cpu/BinaryOps.cpp
   generated/cpu/PointwiseLoss.cpp
+  generated/cpu/ReduceOps.cpp
   generated/cpu/SpecialFunctions.cpp
   generated/cpu/Trigonometry.cpp
   generated/cpu/UnaryOps.cpp

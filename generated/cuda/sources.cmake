@@ -4,6 +4,7 @@ set(OPLOOM_CUDA_EXPRESSION_KERNELS
   generated/cuda/BinaryMath.cu
   generated/cuda/BinaryOps.cu
   generated/cuda/PointwiseLoss.cu
+  generated/cuda/ReduceOps.cu
   generated/cuda/SpecialFunctions.cu
   generated/cuda/Trigonometry.cu
   generated/cuda/UnaryOps.cu

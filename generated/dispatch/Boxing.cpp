@@ -97,6 +97,9 @@ template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Scal
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&,
                                         const std::optional<Tensor>&, int64_t, int64_t,
                                         const Tensor&, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&,
+                                        const std::optional<Tensor>&, int64_t, int64_t, double,
+                                        const Tensor&, const Tensor&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const Tensor&, const Scalar&,
                                         Tensor&)>;
@@ -263,6 +266,9 @@ template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tenso
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tensor&,
                                        const std::optional<Tensor>&, int64_t, int64_t,
                                        const Tensor&)>;
+template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tensor&,
+                                       const std::optional<Tensor>&, int64_t, int64_t, double,
+                                       const Tensor&, const Tensor&)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tensor&, const Scalar&)>;
 template struct SignatureBoxing<Tensor(const Tensor&, const Tensor&, const Tensor&, const Scalar&,
                                        const Scalar&)>;
@@ -379,6 +385,10 @@ template struct SignatureBoxing<std::tuple<Tensor&, Tensor&, Tensor&>(const Tens
                                                                       const std::optional<Tensor>&,
                                                                       double, Tensor&, Tensor&,
                                                                       Tensor&)>;
+template struct SignatureBoxing<std::tuple<Tensor&, Tensor&, Tensor&>(const Tensor&, const Tensor&,
+                                                                      const std::optional<Tensor>&,
+                                                                      int64_t, int64_t, double,
+                                                                      Tensor&, Tensor&, Tensor&)>;
 template struct SignatureBoxing<std::tuple<Tensor&, Tensor&>(const Tensor&, const Tensor&,
                                                              const std::optional<Tensor>&, int64_t,
                                                              int64_t, Tensor&, Tensor&)>;
@@ -401,6 +411,9 @@ template struct SignatureBoxing<std::tuple<Tensor, Tensor, Tensor>(const Tensor&
 template struct SignatureBoxing<std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&,
                                                                    const Tensor&, const Tensor&,
                                                                    std::array<bool, 3>)>;
+template struct SignatureBoxing<std::tuple<Tensor, Tensor, Tensor>(const Tensor&, const Tensor&,
+                                                                   const std::optional<Tensor>&,
+                                                                   int64_t, int64_t, double)>;
 template struct SignatureBoxing<std::tuple<Tensor, Tensor>(const Tensor&, const Tensor&,
                                                            const Tensor&, const Tensor&,
                                                            std::array<bool, 2>)>;

@@ -5,7 +5,6 @@
 #include <aten/core/dispatch/CallKeys.h>
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/LossKernels.h>
-#include <generated/native/cross_entropy_loss.h>
 #include <generated/native/nll_loss.h>
 #include <generated/native/nll_loss2d.h>
 #include <generated/native/nll_loss2d_backward.h>
@@ -13,7 +12,6 @@
 #include <generated/native/nll_loss_backward.h>
 #include <generated/native/nll_loss_forward.h>
 #include <generated/native/nll_loss_nd.h>
-#include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/nll_loss.h>
 #include <generated/ops/nll_loss2d.h>
 #include <generated/ops/nll_loss2d_backward.h>
@@ -23,28 +21,6 @@
 #include <generated/ops/nll_loss_nd.h>
 
 namespace at::inline oploom_v1 {
-
-// cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
-//     ignore_index=-100, float label_smoothing=0.0) -> Tensor
-namespace {
-Tensor cross_entropy_loss_composite(DispatchKeySet, const Tensor& self, const Tensor& target,
-                                    const std::optional<Tensor>& weight, int64_t reduction,
-                                    int64_t ignore_index, double label_smoothing) {
-  return native::cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing);
-}
-}  // namespace
-constinit OperatorTable<_ops::cross_entropy_loss::schema> _ops::cross_entropy_loss::table(
-    kernels_of<_ops::cross_entropy_loss>,
-    every_backend(&cross_entropy_loss_composite),
-    {
-        {DispatchKey::Autograd, &cross_entropy_loss_composite},
-    });
-Tensor _ops::cross_entropy_loss::call(const Tensor& self, const Tensor& target,
-                                      const std::optional<Tensor>& weight, int64_t reduction,
-                                      int64_t ignore_index, double label_smoothing) {
-  return table(dispatch_keys(self, target, weight), self, target, weight, reduction, ignore_index,
-               label_smoothing);
-}
 
 // nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 //     ignore_index=-100) -> Tensor
@@ -492,7 +468,6 @@ Tensor _ops::nll_loss_nd::call(const Tensor& self, const Tensor& target,
 ArrayRef<OperatorTableBase*> operators_of_Loss();
 ArrayRef<OperatorTableBase*> operators_of_Loss() {
   static constinit OperatorTableBase* const operators[] = {
-      &_ops::cross_entropy_loss::table,
       &_ops::nll_loss::table,
       &_ops::nll_loss_out::table,
       &_ops::nll_loss2d::table,

@@ -10,6 +10,7 @@ ArrayRef<OperatorTableBase*> operators_of_Activation();
 ArrayRef<OperatorTableBase*> operators_of_BinaryMath();
 ArrayRef<OperatorTableBase*> operators_of_BinaryOps();
 ArrayRef<OperatorTableBase*> operators_of_Copy();
+ArrayRef<OperatorTableBase*> operators_of_CrossEntropy();
 ArrayRef<OperatorTableBase*> operators_of_Dropout();
 ArrayRef<OperatorTableBase*> operators_of_Embedding();
 ArrayRef<OperatorTableBase*> operators_of_Indexing();
@@ -36,6 +37,7 @@ ArrayRef<OperatorTableBase*> builtin_operators() {
       operators_of_BinaryMath(),
       operators_of_BinaryOps(),
       operators_of_Copy(),
+      operators_of_CrossEntropy(),
       operators_of_Dropout(),
       operators_of_Embedding(),
       operators_of_Indexing(),

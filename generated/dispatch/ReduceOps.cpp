@@ -3,8 +3,13 @@
 // edit. Change native_functions.yaml or the template, then run tools/regenerate.
 #include <aten/core/dispatch/Boxing.h>
 #include <aten/core/dispatch/CallKeys.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/native/Expression.h>
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/ReduceOpsKernels.h>
+#include <generated/native/_logsumexp_backward.h>
+#include <generated/native/_logsumexp_backward_backward.h>
+#include <generated/native/_logsumexp_backward_jvp.h>
 #include <generated/native/all.h>
 #include <generated/native/amax.h>
 #include <generated/native/amin.h>
@@ -24,6 +29,9 @@
 #include <generated/native/sum.h>
 #include <generated/native/value_selecting_reduction_backward.h>
 #include <generated/native/var.h>
+#include <generated/ops/_logsumexp_backward.h>
+#include <generated/ops/_logsumexp_backward_backward.h>
+#include <generated/ops/_logsumexp_backward_jvp.h>
 #include <generated/ops/all.h>
 #include <generated/ops/amax.h>
 #include <generated/ops/amin.h>
@@ -43,8 +51,171 @@
 #include <generated/ops/sum.h>
 #include <generated/ops/value_selecting_reduction_backward.h>
 #include <generated/ops/var.h>
+#include <generated/stubs/ReduceOps.h>
 
 namespace at::inline oploom_v1 {
+
+// _logsumexp_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
+namespace meta {
+void structured__logsumexp_backward::meta(const Tensor& grad_output, const Tensor& self,
+                                          const Tensor& output) {
+  native::build_expression(
+      *this, maybe_get_output(), {&grad_output, &self, &output},
+      {native::ExpressionTraits::Promotion::ToFloat, /*integers=*/false, /*complex=*/true});
+}
+}  // namespace meta
+namespace native {
+void structured__logsumexp_backward_out::impl(const Tensor& grad_output, const Tensor& self,
+                                              const Tensor& output, const Tensor& out) {
+  const ExpressionKernel* kernel = _logsumexp_backward_stub.get(device_type());
+  kernel->run(*this, *kernel, nullptr);
+}
+}  // namespace native
+namespace {
+Tensor _logsumexp_backward_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                               const Tensor& output) {
+  native::structured__logsumexp_backward_out kernel;
+  native::FreshOutputs<1> outputs("_logsumexp_backward", kernel);
+  kernel.meta(grad_output, self, output);
+  kernel.impl(grad_output, self, output, outputs[0]);
+  return outputs.take(0);
+}
+Tensor _logsumexp_backward_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                const Tensor& output) {
+  meta::structured__logsumexp_backward kernel;
+  native::FreshOutputs<1> outputs("_logsumexp_backward", kernel);
+  kernel.meta(grad_output, self, output);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::_logsumexp_backward::schema> _ops::_logsumexp_backward::table(
+    kernels_of<_ops::_logsumexp_backward>,
+    {
+        {DispatchKey::CPU, &_logsumexp_backward_CPU},
+        {DispatchKey::CUDA, &_logsumexp_backward_CPU},
+        {DispatchKey::Meta, &_logsumexp_backward_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_logsumexp_backward, Sees::CallsWithHistory},
+    });
+Tensor _ops::_logsumexp_backward::call(const Tensor& grad_output, const Tensor& self,
+                                       const Tensor& output) {
+  return table(dispatch_keys_with_history(table, grad_output, self, output), grad_output, self,
+               output);
+}
+
+// _logsumexp_backward.out(Tensor grad_output, Tensor self, Tensor output, *, Tensor(a!) out) ->
+//     Tensor(a!)
+namespace {
+Tensor& _logsumexp_backward_out_CPU(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                    const Tensor& output, Tensor& out) {
+  native::structured__logsumexp_backward_out kernel;
+  native::GivenOutputs<1> outputs("_logsumexp_backward", kernel, out);
+  kernel.meta(grad_output, self, output);
+  kernel.impl(grad_output, self, output, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& _logsumexp_backward_out_Meta(DispatchKeySet, const Tensor& grad_output, const Tensor& self,
+                                     const Tensor& output, Tensor& out) {
+  meta::structured__logsumexp_backward kernel;
+  native::GivenOutputs<1> outputs("_logsumexp_backward", kernel, out);
+  kernel.meta(grad_output, self, output);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::_logsumexp_backward_out::schema> _ops::_logsumexp_backward_out::table(
+    kernels_of<_ops::_logsumexp_backward_out>,
+    {
+        {DispatchKey::CPU, &_logsumexp_backward_out_CPU},
+        {DispatchKey::CUDA, &_logsumexp_backward_out_CPU},
+        {DispatchKey::Meta, &_logsumexp_backward_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_logsumexp_backward_out},
+    });
+Tensor& _ops::_logsumexp_backward_out::call(const Tensor& grad_output, const Tensor& self,
+                                            const Tensor& output, Tensor& out) {
+  return table(dispatch_keys(grad_output, self, output, out), grad_output, self, output, out);
+}
+
+// _logsumexp_backward_backward(Tensor grad_output2, Tensor self, Tensor output, Tensor output2,
+//     bool[3] output_mask) -> (Tensor, Tensor, Tensor)
+namespace native {
+std::tuple<Tensor, Tensor, Tensor> _logsumexp_backward_backward(const Tensor& grad_output2,
+                                                                const Tensor& self,
+                                                                const Tensor& output,
+                                                                const Tensor& output2,
+                                                                std::array<bool, 3> output_mask) {
+  Tensor result0, result1, result2;
+  if (output_mask[0] && !output_mask[1] && !output_mask[2]) {
+    compute_expression(
+        "_logsumexp_backward_backward", grad_output2.is_meta() ? nullptr : _logsumexp_backward_backward_0_stub.get(grad_output2.device().type()), {&result0}, {&grad_output2, &self, &output, &output2}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  } else if (output_mask[1] && !output_mask[0] && !output_mask[2]) {
+    compute_expression(
+        "_logsumexp_backward_backward", grad_output2.is_meta() ? nullptr : _logsumexp_backward_backward_1_stub.get(grad_output2.device().type()), {&result1}, {&grad_output2, &self, &output, &output2}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  } else if (output_mask[2] && !output_mask[0] && !output_mask[1]) {
+    compute_expression(
+        "_logsumexp_backward_backward", grad_output2.is_meta() ? nullptr : _logsumexp_backward_backward_2_stub.get(grad_output2.device().type()), {&result2}, {&grad_output2, &self, &output, &output2}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  } else {
+    compute_expression(
+        "_logsumexp_backward_backward", grad_output2.is_meta() ? nullptr : _logsumexp_backward_backward_stub.get(grad_output2.device().type()), {&result0, &result1, &result2}, {&grad_output2, &self, &output, &output2}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  }
+  return {result0, result1, result2};
+}
+}  // namespace native
+namespace {
+std::tuple<Tensor, Tensor, Tensor> _logsumexp_backward_backward_composite(
+    DispatchKeySet, const Tensor& grad_output2, const Tensor& self, const Tensor& output,
+    const Tensor& output2, std::array<bool, 3> output_mask) {
+  return native::_logsumexp_backward_backward(grad_output2, self, output, output2, output_mask);
+}
+}  // namespace
+constinit OperatorTable<_ops::_logsumexp_backward_backward::schema>
+    _ops::_logsumexp_backward_backward::table(
+    kernels_of<_ops::_logsumexp_backward_backward>,
+    every_backend(&_logsumexp_backward_backward_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_logsumexp_backward_backward, Sees::CallsWithHistory},
+    });
+std::tuple<Tensor, Tensor, Tensor> _ops::_logsumexp_backward_backward::call(
+    const Tensor& grad_output2, const Tensor& self, const Tensor& output, const Tensor& output2,
+    std::array<bool, 3> output_mask) {
+  return table(dispatch_keys_with_history(table, grad_output2, self, output, output2), grad_output2,
+               self, output, output2, output_mask);
+}
+
+// _logsumexp_backward_jvp(Tensor grad_output_tangent, Tensor self_tangent, Tensor output_tangent,
+//     Tensor self, Tensor output, Tensor output2) -> Tensor
+namespace native {
+Tensor _logsumexp_backward_jvp(const Tensor& grad_output_tangent, const Tensor& self_tangent,
+                               const Tensor& output_tangent, const Tensor& self,
+                               const Tensor& output, const Tensor& output2) {
+  Tensor result;
+  compute_expression(
+      "_logsumexp_backward_jvp", grad_output_tangent.is_meta() ? nullptr : _logsumexp_backward_jvp_stub.get(grad_output_tangent.device().type()), {&result}, {&grad_output_tangent, &self_tangent, &output_tangent, &self, &output, &output2}, nullptr, {ExpressionTraits::Promotion::Same, /*integers=*/false, /*complex=*/true});
+  return result;
+}
+}  // namespace native
+namespace {
+Tensor _logsumexp_backward_jvp_composite(DispatchKeySet, const Tensor& grad_output_tangent,
+                                         const Tensor& self_tangent, const Tensor& output_tangent,
+                                         const Tensor& self, const Tensor& output,
+                                         const Tensor& output2) {
+  return native::_logsumexp_backward_jvp(grad_output_tangent, self_tangent, output_tangent, self,
+                                         output, output2);
+}
+}  // namespace
+constinit OperatorTable<_ops::_logsumexp_backward_jvp::schema> _ops::_logsumexp_backward_jvp::table(
+    kernels_of<_ops::_logsumexp_backward_jvp>,
+    every_backend(&_logsumexp_backward_jvp_composite),
+    {
+        {DispatchKey::Autograd, &autograd::kernels::_logsumexp_backward_jvp, Sees::CallsWithHistory},
+    });
+Tensor _ops::_logsumexp_backward_jvp::call(const Tensor& grad_output_tangent,
+                                           const Tensor& self_tangent, const Tensor& output_tangent,
+                                           const Tensor& self, const Tensor& output,
+                                           const Tensor& output2) {
+  return table(
+      dispatch_keys_with_history(table, grad_output_tangent, self_tangent, output_tangent, self, output, output2), grad_output_tangent, self_tangent, output_tangent, self, output, output2);
+}
 
 // all(Tensor self) -> Tensor
 namespace {
@@ -2016,6 +2187,10 @@ Tensor& _ops::var_out::call(const Tensor& self, OptionalIntArrayRef dim, bool un
 ArrayRef<OperatorTableBase*> operators_of_ReduceOps();
 ArrayRef<OperatorTableBase*> operators_of_ReduceOps() {
   static constinit OperatorTableBase* const operators[] = {
+      &_ops::_logsumexp_backward::table,
+      &_ops::_logsumexp_backward_out::table,
+      &_ops::_logsumexp_backward_backward::table,
+      &_ops::_logsumexp_backward_jvp::table,
       &_ops::all::table,
       &_ops::all_dim::table,
       &_ops::all_dims::table,

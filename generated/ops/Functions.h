@@ -18,11 +18,15 @@
 #include <generated/ops/_log_softmax.h>
 #include <generated/ops/_log_softmax_backward_data.h>
 #include <generated/ops/_logit.h>
+#include <generated/ops/_logsumexp_backward.h>
 #include <generated/ops/_mse_loss.h>
 #include <generated/ops/_sinc.h>
 #include <generated/ops/_smooth_l1_loss.h>
+#include <generated/ops/_smoothed_nll_loss.h>
 #include <generated/ops/_softmax.h>
 #include <generated/ops/_softmax_backward_data.h>
+#include <generated/ops/_softmax_cross_entropy.h>
+#include <generated/ops/_softmax_cross_entropy_backward.h>
 #include <generated/ops/_to_copy.h>
 #include <generated/ops/_unsafe_view.h>
 #include <generated/ops/abs.h>

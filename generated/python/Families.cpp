@@ -9,6 +9,7 @@ void add_Activation(Generated& out);
 void add_BinaryMath(Generated& out);
 void add_BinaryOps(Generated& out);
 void add_Copy(Generated& out);
+void add_CrossEntropy(Generated& out);
 void add_Dropout(Generated& out);
 void add_Embedding(Generated& out);
 void add_Indexing(Generated& out);
@@ -33,6 +34,7 @@ void add_generated(Generated& out) {
   add_BinaryMath(out);
   add_BinaryOps(out);
   add_Copy(out);
+  add_CrossEntropy(out);
   add_Dropout(out);
   add_Embedding(out);
   add_Indexing(out);

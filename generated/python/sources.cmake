@@ -5,6 +5,7 @@ set(OPLOOM_GENERATED_PYTHON
   ${PROJECT_SOURCE_DIR}/generated/python/BinaryMath.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/BinaryOps.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Copy.cpp
+  ${PROJECT_SOURCE_DIR}/generated/python/CrossEntropy.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Dropout.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Embedding.cpp
   ${PROJECT_SOURCE_DIR}/generated/python/Indexing.cpp

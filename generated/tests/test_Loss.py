@@ -8,44 +8,6 @@ from oploom.testing.harness import OperatorTests, pytest_generate_tests  # noqa:
 from oploom.testing.samples import Operator, Parameter
 
 
-# cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
-#     ignore_index=-100, float label_smoothing=0.0) -> Tensor
-class TestCrossEntropyLoss(OperatorTests):
-    op = Operator(
-        name='cross_entropy_loss',
-        base='cross_entropy_loss',
-        parameters=(
-            Parameter('self', 'Tensor'),
-            Parameter('target', 'Tensor'),
-            Parameter('weight', 'Tensor?'),
-            Parameter('reduction', 'int'),
-            Parameter('ignore_index', 'SymInt'),
-            Parameter('label_smoothing', 'float'),
-        ),
-        record={'numpy': '[lambda x: x, np.mean, np.sum][reduction](np.log(np.sum(np.exp(self), '
-                  'axis=1)) - np.take_along_axis(self, target[:, None], 1)[:, 0])',
-         'dtypes': 'floating',
-         'samples': [{'self': [3, 4],
-                      'target': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 4}},
-                     {'self': [3, 4],
-                      'target': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 4},
-                      'reduction': 0},
-                     {'self': [2, 4, 3],
-                      'target': {'shape': [2, 3], 'dtype': 'int64', 'low': 0, 'high': 4},
-                      'reduction': 2}],
-         'errors': [{'args': {'self': [3, 4], 'target': [3, 5]}, 'message': 'expected target'},
-                    {'args': {'self': [3, 4],
-                              'target': {'shape': [3], 'dtype': 'int64', 'low': 0, 'high': 4},
-                              'label_smoothing': 1.5},
-                     'message': 'label_smoothing in \\[0, 1\\]'}]},
-        differentiable=('self', 'target', 'weight'),
-    )
-    defaults = {'weight': None, 'reduction': 1, 'ignore_index': -100, 'label_smoothing': 0.0}
-    test_forward_inplace = None
-    test_out = None
-    test_inplace = None
-    test_shape = None
-
 # nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, SymInt
 #     ignore_index=-100) -> Tensor
 class TestNllLoss(OperatorTests):

@@ -8,6 +8,29 @@ from oploom.testing.harness import OperatorTests, pytest_generate_tests  # noqa:
 from oploom.testing.samples import Dims, Like, Operator, Parameter, Reduced, Shape
 
 
+# _logsumexp_backward(Tensor grad_output, Tensor self, Tensor output) -> Tensor
+class TestLogsumexpBackward(OperatorTests):
+    op = Operator(
+        name='_logsumexp_backward',
+        base='_logsumexp_backward',
+        parameters=(
+            Parameter('grad_output', 'Tensor'),
+            Parameter('self', 'Tensor'),
+            Parameter('output', 'Tensor'),
+        ),
+        record={'numpy': 'grad_output * np.exp(self - output)',
+         'dtypes': 'floating',
+         'samples': [{'grad_output': [3, 1], 'self': [3, 4], 'output': [3, 1]},
+                     {'grad_output': [3, 4], 'self': [3, 4], 'output': [3, 4]}]},
+        pointwise=True,
+        differentiable=('grad_output', 'self', 'output'),
+    )
+    defaults = {}
+    test_forward_inplace = None
+    test_inplace = None
+    test_shape = None
+    test_errors = None
+
 # all(Tensor self) -> Tensor
 class TestAll(OperatorTests):
     op = Operator(

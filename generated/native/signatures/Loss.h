@@ -5,16 +5,6 @@
 
 namespace at::inline oploom_v1::native {
 
-#ifdef OPLOOM_NATIVE_cross_entropy_loss
-static_assert(Alone<Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&, int64_t,
-                    int64_t, double)>::check(&cross_entropy_loss, 0),
-    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, "
-    "SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor: "
-    "at::native::cross_entropy_loss must be 'Tensor cross_entropy_loss(const Tensor& self, "
-    "const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t "
-    "ignore_index, double label_smoothing)', and no other function there may have its name");
-#endif
-
 #ifdef OPLOOM_NATIVE_nll_loss
 static_assert(Alone<Tensor(const Tensor&, const Tensor&, const std::optional<Tensor>&, int64_t,
                     int64_t)>::check(&nll_loss, 0),

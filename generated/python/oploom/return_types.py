@@ -9,6 +9,17 @@ from oploom._C import Tensor
 from oploom._printing import named_tuple_text
 
 
+class _softmax_cross_entropy(NamedTuple):
+    """What _softmax_cross_entropy() returns."""
+
+    output: Tensor
+    total_weight: Tensor
+    places: Tensor
+
+    def __repr__(self) -> str:
+        return named_tuple_text(self)
+
+
 class max(NamedTuple):
     """What max() returns."""
 

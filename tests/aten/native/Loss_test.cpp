@@ -3,9 +3,7 @@
 
 #include <aten/autograd/GradCheck.h>
 #include <generated/ops/clone.h>
-#include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/full.h>
-#include <generated/ops/index_select.h>
 #include <generated/ops/mse_loss.h>
 #include <generated/ops/nll_loss.h>
 #include <generated/ops/nll_loss2d_backward.h>
@@ -13,14 +11,10 @@
 #include <generated/ops/nll_loss_nd.h>
 #include <generated/ops/ones.h>
 #include <generated/ops/permute.h>
-#include <generated/ops/rand.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
-#include <generated/ops/scatter.h>
-#include <generated/ops/softmax.h>
 #include <generated/ops/t.h>
 #include <generated/ops/tanh.h>
-#include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros.h>
 
 #include <cmath>
@@ -183,60 +177,6 @@ TEST(NllLoss, Gradients) {
       EXPECT_TRUE(at::autograd::gradgradcheck(places_of, {image}));
     }
   }
-}
-
-TEST(CrossEntropy, ClassNumbersAndProbabilitiesAgree) {
-  at::manual_seed(4);
-  const Tensor x = at::randn({5, 3}, at::kDouble);
-  const Tensor target = at::tensor({2, 0, 1, 2, 1});
-  Tensor one_hot = at::zeros({5, 3}, at::kDouble);
-  one_hot.scatter_(1, target.unsqueeze(1), 1.0);
-  for (int64_t reduction : {0, 1, 2}) {
-    for (double smoothing : {0.0, 0.3}) {
-      const Doubles a =
-          doubles(at::cross_entropy_loss(x, target, kNoWeight, reduction, -100, smoothing));
-      const Doubles b =
-          doubles(at::cross_entropy_loss(x, one_hot, kNoWeight, reduction, -100, smoothing));
-      ASSERT_EQ(a.size(), b.size());
-      for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-12);
-    }
-  }
-  // By hand: log(1 + e) - 0 for two classes with logits 0 and 1, target 0.
-  EXPECT_NEAR(at::cross_entropy_loss(f64({{0., 1.}}), at::tensor({0})).item<double>(),
-              std::log(1 + std::exp(1.0)), 1e-12);
-  // Half of the weight on each class.
-  EXPECT_NEAR(at::cross_entropy_loss(f64({{0., 1.}}), at::tensor({0}), kNoWeight, 1, -100, 1.0)
-                  .item<double>(),
-              std::log(1 + std::exp(1.0)) - 0.5, 1e-12);
-  // Ignored rows count neither in the sum nor in the divisor.
-  const Tensor some = at::tensor({2, -100, 1, -100, 1});
-  const Tensor kept = at::tensor({0, 2, 4});
-  for (double smoothing : {0.0, 0.2}) {
-    for (const auto& w : {kNoWeight, std::optional<Tensor>(f64({1., 2., 3.}))}) {
-      EXPECT_NEAR(at::cross_entropy_loss(x, some, w, 1, -100, smoothing).item<double>(),
-                  at::cross_entropy_loss(x.index_select(0, kept), some.index_select(0, kept), w, 1,
-                                         -100, smoothing)
-                      .item<double>(),
-                  1e-12);
-    }
-  }
-}
-
-TEST(CrossEntropy, Gradients) {
-  at::manual_seed(5);
-  const Tensor x = at::randn({3, 4, 2}, at::kDouble).requires_grad_();
-  const Tensor target = at::tensor({{0, 1}, {3, 2}, {2, 2}});
-  const Tensor probabilities = at::rand({3, 4, 2}, at::kDouble).softmax(1).requires_grad_();
-  const auto classes = [&](const std::vector<Tensor>& in) {
-    return std::vector<Tensor>{
-        at::cross_entropy_loss(in[0], target, f64({1., 2., 3., 4.}), 1, -100, 0.1)};
-  };
-  const auto soft = [&](const std::vector<Tensor>& in) {
-    return std::vector<Tensor>{at::cross_entropy_loss(in[0], in[1])};
-  };
-  EXPECT_TRUE(at::autograd::gradcheck(classes, {x}));
-  EXPECT_TRUE(at::autograd::gradgradcheck(classes, {x}));
-  EXPECT_TRUE(at::autograd::gradcheck(soft, {x, probabilities}));
 }
 
 TEST(MseLoss, ValuesAndGradients) {
