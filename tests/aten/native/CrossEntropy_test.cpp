@@ -234,7 +234,7 @@ TEST(CrossEntropy, TheSameFromAnyNumberOfThreads) {
   const int threads = at::get_num_threads();
   for (const Ints& shape :
        std::vector<Ints>{{30000, 9}, {3, 4, 70001}, {2000, 7, 5}, {300, 1000}}) {
-    const Tensor x = at::randn(shape);
+    const Tensor x = at::randn(shape, at::kDouble);
     Ints places = shape;
     places.erase(places.begin() + 1);
     const Tensor target = at::randint(0, shape[1] - 1, places, at::kLong);
@@ -247,7 +247,8 @@ TEST(CrossEntropy, TheSameFromAnyNumberOfThreads) {
       all.push_back(loss.item<double>());
       return all;
     };
-    for (const auto& weight : {kNoWeight, std::optional<Tensor>(at::rand({shape[1]}))}) {
+    for (const auto& weight :
+         {kNoWeight, std::optional<Tensor>(at::rand({shape[1]}, at::kDouble))}) {
       EXPECT_TRUE(results(1, weight) == results(3, weight)) << at::IntArrayRef(shape);
     }
   }
