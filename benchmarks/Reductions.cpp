@@ -23,6 +23,7 @@ void add_reductions(Cases& cases) {
     Tensor out = at::empty({4096, 4096});
     add("cumsum", [=]() mutable { at::cumsum_out(out, x, dim); });
     add("softmax", [=]() mutable { at::softmax_out(out, x, dim); });
+    add("logsumexp", [=, dims = over(dim)] { return at::logsumexp(x, dims); });
   }
   for (const auto& [rows, length] : {std::pair(25000, 32), std::pair(8000, 100)}) {
     const Tensor y = at::rand({rows, length});
@@ -31,6 +32,8 @@ void add_reductions(Cases& cases) {
     cases.add("reduce/sum" + of + "1", [=, dims = over(1)] { return at::sum(y, dims); });
     cases.add("reduce/amax" + of + "1", [=, dims = over(1)] { return at::amax(y, dims); });
   }
+  const Tensor halves = x.to(at::kBFloat16);
+  cases.add("reduce/softmax of bfloat16 dim 1", [=] { return at::softmax(halves, 1); });
   const Tensor weight = at::rand({4096}), bias = at::rand({4096});
   cases.add("reduce/layer_norm", [=, shape = std::vector<int64_t>{4096}] {
     return at::layer_norm(x, shape, weight, bias);

@@ -49,10 +49,25 @@ void add_digits(Cases& cases) {
       });
 }
 
+// The loss of a language model, and of an image whose pixels are classified.
+void add_cross_entropy(Cases& cases) {
+  const auto add = [&](const char* of, const std::vector<int64_t>& shape) {
+    const Tensor logits = at::randn(shape).requires_grad_();
+    std::vector<int64_t> places = shape;
+    places.erase(places.begin() + 1);
+    const Tensor labels = at::randint(shape[1], places, at::kLong);
+    cases.add(std::string("training/cross entropy of ") + of + ", loss and gradient",
+              [=] { return library::grad({at::cross_entropy_loss(logits, labels)}, {logits}); });
+  };
+  add("512 x 10000", {512, 10000});
+  add("4 x 21 x 128 x 128", {4, 21, 128, 128});
+}
+
 }  // namespace
 
 void add_training(Cases& cases) {
   add_digits(cases);
+  add_cross_entropy(cases);
   for (const int64_t batch : {64, 1}) {
     const std::string name = "training/MLP 784-256-256-10, batch " + std::to_string(batch) + ", ";
     const auto classifier = [batch] { return Classifier(batch, {784, 256, 256, 10}); };

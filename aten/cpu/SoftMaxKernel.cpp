@@ -28,8 +28,8 @@ OPLOOM_ALWAYS_INLINE V quotient(V a, V b, V reciprocal) {
 
 // softmax_row() for n <= kShort. With `log`, the logarithm of the sum returned is left to subtract,
 // and y has room for kShort.
-template <bool log, typename T>
-OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
+template <bool log, typename T, typename In, typename Out>
+OPLOOM_ALWAYS_INLINE T softmax_short_row(const In* x, Out* y, int64_t n) {
   using L = Lanes<T>;
   using V = typename L::V;
   V value[16];
@@ -46,40 +46,54 @@ OPLOOM_ALWAYS_INLINE T softmax_short_row(const T* x, T* y, int64_t n) {
 }
 
 // x and y have n elements and may be the same. If the writer streams, the row behind x is fetched.
-template <bool log, typename T>
-void softmax_row(const T* x, T* y, int64_t n, const RowWriter<T>& writer) {
+template <bool log, typename In>
+void softmax_row(const In* x, In* y, int64_t n, const RowWriter<In>& writer) {
+  using T = wide_t<In>;
+  using V = typename Lanes<T>::V;
   const T max = reduce_chunk<Max, T>(x, n, writer.streams() ? Ahead::Far : Ahead::None);
   const auto exp = [max](auto a) { return vec::exp_of(a - decltype(a)(max)); };
+  // f(i, lanes) computes some results.
+  const auto write = [&](bool fetches, const auto& f) {
+    writer.write(y, n, [&](In* to, int64_t first, int64_t count) {
+      if (fetches) writer.fetch_ahead(x, n + first, count);
+      compute_row<T>(to, count, [&](int64_t i, auto lanes) { return f(first + i, lanes); });
+    });
+  };
   if constexpr (log) {
     const T log_sum = std::log(reduce_chunk<Add, T>(x, n, Ahead::None, exp));
-    writer.write(y, n, [&](T* to, int64_t first, int64_t count) {
-      if (writer.streams()) writer.fetch_ahead(x, n + first, count);
-      map_row(x + first, to, count,
-              [max, log_sum](auto a) { return a - decltype(a)(max) - decltype(a)(log_sum); });
-    });
-  } else {
-    // Of a block that is in the cache still.
-    constexpr int64_t kBlock = 16384 / sizeof(T), kFetched = 1024 / sizeof(T);
-    constexpr int64_t kLongest = 65536 / sizeof(T);  // row that is not kept in y
-    alignas(64) T buffer[kLongest];
-    T* kept = writer.streams() && n <= kLongest ? buffer : y;
-    T sum = 0;
-    for (int64_t i = 0; i < n; i += kBlock) {
-      const int64_t count = std::min(kBlock, n - i);
-      for (int64_t j = i; j < i + count; j += kFetched) {
-        const int64_t some = std::min(kFetched, i + count - j);
-        if (writer.streams()) writer.fetch_ahead(x, n + j, some);
-        map_row(x + j, kept + j, some, exp);
-      }
-      sum += reduce_chunk<Add, T>(kept + i, count, Ahead::None);
-    }
-    writer.write(y, n, [kept, sum](T* to, int64_t first, int64_t count) {
-      map_row(kept + first, to, count, [sum, reciprocal = 1 / sum](auto a) {
-        using V = decltype(a);
-        return quotient(a, V(sum), V(reciprocal));
-      });
+    return write(writer.streams(), [x, max, log_sum](int64_t i, auto lanes) {
+      return lanes.load(x + i) - V(max) - V(log_sum);
     });
   }
+  // Exponentials are kept: where they are not rounded, in a longer row of the results. They are
+  // added up a block at a time, which is in the cache still.
+  constexpr bool kSame = std::is_same_v<T, In>;
+  constexpr int64_t kBlock = 16384 / sizeof(T), kFetched = 1024 / sizeof(T);
+  constexpr int64_t kLongest = 65536 / sizeof(T);
+  alignas(64) T buffer[kLongest];
+  T* kept = buffer;
+  if constexpr (kSame) {
+    if (!writer.streams() || n > kLongest) kept = y;
+  } else if (n > kLongest) {
+    const T sum = reduce_chunk<Add, T>(x, n, Ahead::None, exp);
+    return write(writer.streams(), [=, reciprocal = 1 / sum](int64_t i, auto lanes) {
+      return quotient(exp(lanes.load(x + i)), V(sum), V(reciprocal));
+    });
+  }
+  T sum = 0;
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t count = std::min(kBlock, n - i);
+    for (int64_t j = i; j < i + count; j += kFetched) {
+      const int64_t some = std::min(kFetched, i + count - j);
+      if (writer.streams()) writer.fetch_ahead(x, n + j, some);
+      compute_row<T>(kept + j, some,
+                     [&](int64_t k, auto lanes) { return exp(lanes.load(x + j + k)); });
+    }
+    sum += reduce_chunk<Add, T>(kept + i, count, Ahead::None);
+  }
+  write(false, [kept, sum, reciprocal = 1 / sum](int64_t i, auto lanes) {
+    return quotient(lanes.load(kept + i), V(sum), V(reciprocal));
+  });
 }
 
 // Short rows whose results are kept on the stack before they are stored: what is stored by a mask,
@@ -90,8 +104,8 @@ struct KeptRows {
   static constexpr int64_t kMost = 16;
   alignas(64) T values[kMost][kShort<T>];
   // Writes f(row, values) for `count` rows of n numbers.
-  template <typename F>
-  OPLOOM_ALWAYS_INLINE void store(T* out, int64_t n, int64_t count, const F& f) const {
+  template <typename Out, typename F>
+  OPLOOM_ALWAYS_INLINE void store(Out* out, int64_t n, int64_t count, const F& f) const {
     for (int64_t i = 0; i < count; ++i) {
       for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
         lanes.store(out + i * n + j, f(i, L::load(values[i] + j)));
@@ -100,14 +114,15 @@ struct KeptRows {
   }
 };
 
-template <bool log, typename T>
-void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>& writer) {
+template <bool log, typename In>
+void softmax_rows(const In* x, In* y, int64_t n, int64_t rows, const RowWriter<In>& writer) {
+  using T = wide_t<In>;
   if (n > kShort<T>) {
     for (int64_t i = 0; i < rows; ++i) softmax_row<log>(x + i * n, y + i * n, n, writer);
     return;
   }
   if constexpr (!log) {
-    for (int64_t i = 0; i < rows; ++i) softmax_short_row<false>(x + i * n, y + i * n, n);
+    for (int64_t i = 0; i < rows; ++i) softmax_short_row<false, T>(x + i * n, y + i * n, n);
     return;
   }
   // Logarithms are taken together.
@@ -117,7 +132,7 @@ void softmax_rows(const T* x, T* y, int64_t n, int64_t rows, const RowWriter<T>&
   for (; rows > 0; rows -= kTogether, x += kTogether * n, y += kTogether * n) {
     const int64_t count = std::min(kTogether, rows);
     for (int64_t i = 0; i < count; ++i) {
-      sums[i] = softmax_short_row<true>(x + i * n, kept.values[i], n);
+      sums[i] = softmax_short_row<true, T>(x + i * n, kept.values[i], n);
     }
     take_logs(sums, count);
     kept.store(y, n, count,
@@ -190,14 +205,27 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
 }
 
 // Writes `width` <= kFarTile columns of n rows by the writer; f(offset of the row, column, lanes)
-// computes some elements.
-template <typename Out, typename F>
+// computes some elements. 16-bit results of one that is long are rounded in a loop of their own,
+// since both want more constants than there are registers.
+template <bool is_long, typename Out, typename F>
 void write_far_rows(Out* out, int64_t stride, int64_t n, int64_t width,
                     const RowWriter<Out>& writer, const F& f) {
+  using T = wide_t<Out>;
+  constexpr bool kApart = is_long && !std::is_same_v<T, Out>;
+  alignas(64) T buffer[kApart ? kFarTile : 1];
   for (int64_t row = 0; row < n * stride; row += stride) {
     writer.write(out + row, width, [&](Out* to, int64_t first, int64_t count) {
-      for_each_lanes<wide_t<Out>>(
-          count, [&](int64_t j, auto lanes) { lanes.store(to + j, f(row, first + j, lanes)); });
+      const auto compute = [&](auto* results) {
+        for_each_lanes<T>(count, [&](int64_t j, auto lanes) {
+          lanes.store(results + j, f(row, first + j, lanes));
+        });
+      };
+      if constexpr (kApart) {
+        compute(buffer);
+        convert_row(buffer, to, count);
+      } else {
+        compute(to);
+      }
     });
   }
 }
@@ -217,7 +245,7 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   auto& [max, sum] = sums;
   alignas(64) T reciprocal[kFarTile + L::kSize];
   finish_sums<log>(sum, reciprocal, width);
-  write_far_rows(y, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
+  write_far_rows<!log>(y, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
     writer.fetch_ahead(x, row + j + kFarRows * stride, L::kSize);
     const V distance = lanes.load(x + row + j) - L::load(max + j);
     if constexpr (log) return distance - L::load(sum + j);
@@ -227,63 +255,53 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   });
 }
 
-// Sum of f(i) over the blocks of `width` numbers from i on that end before n; moves i behind them.
-template <int64_t width, typename T, typename F>
-OPLOOM_ALWAYS_INLINE T sum_blocks(int64_t& i, int64_t n, const F& f) {
-  T acc[width] = {};
-  for (; i + width <= n; i += width) {
-#pragma GCC unroll 1
-    for (int64_t j = 0; j < width; ++j) acc[j] += f(i + j);
-  }
-  for (int64_t half = width / 2; half > 0; half /= 2) {
-    for (int64_t j = 0; j < half; ++j) acc[j] += acc[j + half];
-  }
-  return acc[0];
-}
-
-// Sum of f(i) for i in [0, n), in an order that does not depend on the instruction set.
+// The sum of f(j, lanes) over n numbers, some of which are added up side by side.
 template <typename T, typename F>
 OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
-  constexpr int64_t kWide = 128 / sizeof(T);
-  constexpr int64_t kNarrow = kWide / 4;
+  using L = Lanes<T>;
+  constexpr int64_t kTogether = 256 / sizeof(T), kVecs = kTogether / L::kSize;
+  typename L::V sums[kVecs];
+  std::fill_n(sums, kVecs, typename L::V(T(0)));
   int64_t i = 0;
-  T sum = 0;
-  if (n >= kWide) sum = sum_blocks<kWide, T>(i, n, f);
-  if (n - i >= kNarrow) sum += sum_blocks<kNarrow, T>(i, n, f);
-  for (; i < n; ++i) sum += f(i);
-  return sum;
+  for (; i + kTogether <= n; i += kTogether) {
+    OPLOOM_UNROLL_VECS
+    for (int64_t k = 0; k < kVecs; ++k) sums[k] = sums[k] + f(i + k * L::kSize, L());
+  }
+  for_each_lanes<T>(n - i, [&](int64_t j, auto lanes) { sums[0] = sums[0] + f(i + j, lanes); });
+  halve<Add, 1>(sums);
+  return L::first(across<Add, T>(sums[0]));
 }
 
-// Calls write(j, lanes, results) for the gradient of a row of n elements.
-template <bool log, typename T, typename Write>
-OPLOOM_ALWAYS_INLINE void softmax_backward_row(const T* grad, const T* y, int64_t n,
+// Calls write(values) for the gradient of a row of n elements, of which values(j, lanes) computes
+// some.
+template <bool log, typename T, typename In, typename Write>
+OPLOOM_ALWAYS_INLINE void softmax_backward_row(const In* grad, const In* y, int64_t n,
                                                const Write& write) {
-  using L = Lanes<T>;
-  using V = typename L::V;
+  using V = typename Lanes<T>::V;
+  const auto term = [=](int64_t j, auto lanes) {
+    const V g = lanes.load(grad + j);
+    return log ? g : g * lanes.load(y + j);
+  };
   V sum(T(0));
   if (n > kShort<T>) {
-    sum = V(sum_of<T>(n, [&](int64_t i) { return log ? grad[i] : grad[i] * y[i]; }));
+    sum = V(sum_of<T>(n, term));
   } else {
-    for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-      const V g = lanes.load(grad + j);
-      sum = sum + (log ? g : g * lanes.load(y + j));
-    });
+    for_each_lanes<T>(n, [&](int64_t j, auto lanes) { sum = sum + term(j, lanes); });
     sum = across<Add, T>(sum);
   }
-  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+  write([=](int64_t j, auto lanes) {
     const V g = lanes.load(grad + j), value = lanes.load(y + j);
-    write(j, lanes, log ? g - vec::exp_of(value) * sum : value * (g - sum));
+    return log ? g - vec::exp_of(value) * sum : value * (g - sum);
   });
 }
 
-template <bool log, typename T>
-void softmax_backward_rows(const T* grad, const T* y, T* out, int64_t n, int64_t rows) {
-  using L = Lanes<T>;
+template <bool log, typename In>
+void softmax_backward_rows(const In* grad, const In* y, In* out, int64_t n, int64_t rows) {
+  using T = wide_t<In>;
   if (n > kShort<T>) {
     for (int64_t i = 0; i < rows * n; i += n) {
-      softmax_backward_row<log>(grad + i, y + i, n, [&](int64_t j, auto lanes, auto value) {
-        lanes.store(out + i + j, value);
-      });
+      softmax_backward_row<log, T>(grad + i, y + i, n,
+                                   [&](const auto& values) { compute_row<T>(out + i, n, values); });
     }
     return;
   }
@@ -292,8 +310,11 @@ void softmax_backward_rows(const T* grad, const T* y, T* out, int64_t n, int64_t
   for (; rows > 0; rows -= kTogether, out += kTogether * n) {
     const int64_t count = std::min(kTogether, rows);
     for (int64_t i = 0; i < count; ++i, grad += n, y += n) {
-      softmax_backward_row<log>(
-          grad, y, n, [&](int64_t j, auto, auto value) { L::store(kept.values[i] + j, value); });
+      softmax_backward_row<log, T>(grad, y, n, [&](const auto& values) {
+        for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
+          Lanes<T>::store(kept.values[i] + j, values(j, lanes));
+        });
+      });
     }
     kept.store(out, n, count, [](int64_t, auto value) { return value; });
   }
@@ -355,7 +376,7 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
           L::store(sum + j, lanes.with(total, old));
         });
       });
-  write_far_rows(out, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
+  write_far_rows<log>(out, stride, n, width, writer, [&](int64_t row, int64_t j, auto lanes) {
     writer.fetch_ahead(grad, row + j + kFarRows * stride, L::kSize);
     writer.fetch_ahead(y, row + j + kFarRows * stride, L::kSize);
     const V g = lanes.load(grad + row + j), value = lanes.load(y + row + j);
@@ -371,18 +392,24 @@ void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, i
   for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
 }
 
-// Calls rows(first element, number of rows, buffer) for rows of n elements on several threads: as
-// many at a time as are converted together. The buffer has room for them twice.
+// Whether rows are converted together: 16-bit ones that fill no vector would be loaded and stored
+// by masks one by one.
+template <typename In>
+bool converts_rows(const Blocks& b) {
+  return !std::is_same_v<In, wide_t<In>> && b.inner == 1 && b.length < 16;
+}
+// Calls rows(first element, number of rows, buffer) for such rows on several threads. The buffer
+// has room for them twice.
 template <typename F>
-void for_each_rows(const Blocks& b, const F& rows) {
+void for_each_converted(const Blocks& b, const F& rows) {
   const int64_t n = b.length, most = converted_together(n);
-  at::parallel_for(
-      0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n), [&](int64_t begin, int64_t end) {
-        const std::unique_ptr<float[]> buffer(new float[2 * n * std::min(most, end - begin)]);
-        for (int64_t i = begin; i < end; i += most) {
-          rows(i * n, std::min(most, end - i), buffer.get());
-        }
-      });
+  at::parallel_for(0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n),
+                   [&](int64_t begin, int64_t end) {
+                     float buffer[2 * 2048];
+                     for (int64_t i = begin; i < end; i += most) {
+                       rows(i * n, std::min(most, end - i), buffer);
+                     }
+                   });
 }
 
 template <bool log>
@@ -400,29 +427,27 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
             softmax_far_columns<log>(x + offset, y + offset, b.inner, n, width,
                                      RowWriter<scalar_t>(self.numel()));
           });
+        } else if (converts_rows<scalar_t>(b)) {
+          for_each_converted(b, [&](int64_t offset, int64_t rows, float* from) {
+            // Not in place: what a mask has stored holds up loads of what lies beside it.
+            float* to = from + rows * n;
+            convert_row(x + offset, from, rows * n);
+            softmax_rows<log>(from, to, n, rows, RowWriter<float>(0));
+            convert_row(to, y + offset, rows * n);
+          });
+        } else if (b.inner == 1) {
+          at::parallel_for(
+              0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n), [&](int64_t begin, int64_t end) {
+                const RowWriter<scalar_t> writer(self.numel());
+                softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
+              });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
-          if (b.inner == 1) {
-            // Not in place: a row that fills no vector is stored by a mask, and what lies beside it
-            // is not loaded before that has reached the cache.
-            return for_each_rows(b, [&](int64_t offset, int64_t rows, T* from) {
-              T* to = from + rows * n;
-              convert_row(x + offset, from, rows * n);
-              softmax_rows<log>(from, to, n, rows, RowWriter<T>(0));
-              convert_row(to, y + offset, rows * n);
-            });
-          }
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[n * width]);
             convert(x + offset, b.inner, buffer.get(), width, n, width);
             softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
             convert(buffer.get(), width, y + offset, b.inner, n, width);
           });
-        } else if (b.inner == 1) {
-          at::parallel_for(
-              0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n), [&](int64_t begin, int64_t end) {
-                const RowWriter<T> writer(self.numel());
-                softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
-              });
         } else {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             softmax_columns<log>(x + offset, b.inner, y + offset, b.inner, n, width);
@@ -450,16 +475,21 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             softmax_backward_far_columns<log>(g + offset, y + offset, out + offset, b.inner, n,
                                               width, RowWriter<scalar_t>(output.numel()));
           });
+        } else if (converts_rows<scalar_t>(b)) {
+          for_each_converted(b, [&](int64_t offset, int64_t rows, float* grad) {
+            float* value = grad + rows * n;
+            convert_row(g + offset, grad, rows * n);
+            convert_row(y + offset, value, rows * n);
+            softmax_backward_rows<log>(grad, value, grad, n, rows);
+            convert_row(grad, out + offset, rows * n);
+          });
+        } else if (b.inner == 1) {
+          at::parallel_for(0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n),
+                           [&](int64_t begin, int64_t end) {
+                             softmax_backward_rows<log>(g + begin * n, y + begin * n,
+                                                        out + begin * n, n, end - begin);
+                           });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
-          if (b.inner == 1) {
-            return for_each_rows(b, [&](int64_t offset, int64_t rows, T* grad) {
-              T* value = grad + rows * n;
-              convert_row(g + offset, grad, rows * n);
-              convert_row(y + offset, value, rows * n);
-              softmax_backward_rows<log>(grad, value, grad, n, rows);
-              convert_row(grad, out + offset, rows * n);
-            });
-          }
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[2 * n * width]);
             T* grad = buffer.get();
@@ -469,12 +499,6 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
             convert(grad, width, out + offset, b.inner, n, width);
           });
-        } else if (b.inner == 1) {
-          at::parallel_for(0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n),
-                           [&](int64_t begin, int64_t end) {
-                             softmax_backward_rows<log>(g + begin * n, y + begin * n,
-                                                        out + begin * n, n, end - begin);
-                           });
         } else {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             softmax_backward_columns<log>(g + offset, y + offset, out + offset, b.inner, b.inner, n,
