@@ -9,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace at::inline oploom_v1::native {
 namespace {
@@ -45,6 +46,31 @@ void row_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
   }
 }
 
+// Longer rows are shared out among threads by parts, which are the same for any number of these.
+constexpr int64_t kPart = 65536;
+template <typename T, typename In>
+void long_rows_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
+  const int64_t parts = (n + kPart - 1) / kPart;
+  std::vector<std::pair<T, T>> of_parts(rows * parts);
+  at::parallel_for(0, rows * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % parts * kPart;
+      of_parts[i] =
+          long_row_sums<T>(x + i / parts * n + first, std::min(kPart, n - first), fetched_ahead());
+    }
+  });
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto* of_row = &of_parts[i * parts];
+    T largest = of_row[0].first, total = 0;
+    for (int64_t k = 1; k < parts; ++k) largest = std::max(largest, of_row[k].first);
+    for (int64_t k = 0; k < parts; ++k) {
+      total += of_row[k].second * vec::exp_of(of_row[k].first - largest);
+    }
+    max[i] = largest;
+    sum[i] = total;
+  }
+}
+
 // Calls some(first, number) for as many of the outer dimension as are computed together, on several
 // threads.
 template <typename F>
@@ -69,6 +95,10 @@ void log_sums_kernel(const TensorBase& self, int64_t dim, void* maxima, void* lo
       take_logs(sum + place, count);
       after(place, count);
     };
+    if (b.inner == 1 && n > kPart) {
+      long_rows_sums(x, n, b.outer, max, sum);
+      return finish(0, b.outer);
+    }
     if (b.inner == 1) {
       return for_each_some(b, [&](int64_t first, int64_t rows) {
         row_sums(x + first * n, n, rows, max + first, sum + first);

@@ -140,7 +140,8 @@ void add_CrossEntropy(Generated& out) {
       "holds class\n"
       "numbers ``[n, d1, ...]`` or the probability of each class in ``self``'s shape. "
       "``label_smoothing``\n"
-      "mixes the target with the uniform distribution.");
+      "mixes the target with the uniform distribution. Of class numbers, the gradient is computed\n"
+      "from ``self``, which must not be changed in place before.");
 }
 
 }  // namespace at::inline oploom_v1::python

@@ -28,6 +28,7 @@
 #include <generated/ops/zeros.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -146,11 +147,14 @@ void expect_loss(const Tensor& x, const Tensor& target, const Arguments& args,
 
 TEST(CrossEntropy, AgreesWithPlainLoops) {
   at::manual_seed(1);
-  for (const Ints& shape : std::vector<Ints>{
-           {6},          {1, 10},         {33, 10},      {5, 16},      {3, 17},      {9, 1},
-           {4, 100},     {2, 300},        {2, 9000},     {4, 100, 10}, {4, 3, 7},    {2, 5, 3},
-           {3, 40, 2},   {2, 9, 15},      {2, 33, 1, 1}, {2, 21, 300}, {1, 3, 2000}, {3, 64, 130},
-           {2, 5, 6, 7}, {2, 3, 2, 2, 2}, {300, 12, 3},  {2, 1, 40},   {1, 13, 1100}}) {
+  for (const Ints& shape : std::vector<Ints>{{6},           {1, 10},      {33, 10},
+                                             {5, 16},       {3, 17},      {9, 1},
+                                             {4, 100},      {2, 300},     {2, 9000},
+                                             {2, 140000},   {4, 100, 10}, {4, 3, 7},
+                                             {2, 5, 3},     {3, 40, 2},   {2, 9, 15},
+                                             {2, 33, 1, 1}, {2, 21, 300}, {1, 3, 2000},
+                                             {3, 64, 130},  {2, 5, 6, 7}, {2, 3, 2, 2, 2},
+                                             {300, 12, 3},  {2, 1, 40},   {1, 13, 1100}}) {
     Ints places = shape;
     places.erase(places.begin() + (shape.size() == 1 ? 0 : 1));
     const int64_t classes = shape[shape.size() == 1 ? 0 : 1];
@@ -233,7 +237,7 @@ TEST(CrossEntropy, TheSameFromAnyNumberOfThreads) {
   at::manual_seed(2);
   const int threads = at::get_num_threads();
   for (const Ints& shape :
-       std::vector<Ints>{{30000, 9}, {3, 4, 70001}, {2000, 7, 5}, {300, 1000}}) {
+       std::vector<Ints>{{30000, 9}, {3, 4, 70001}, {2000, 7, 5}, {300, 1000}, {2, 200001}}) {
     const Tensor x = at::randn(shape, at::kDouble);
     Ints places = shape;
     places.erase(places.begin() + 1);
@@ -405,8 +409,8 @@ TEST(CrossEntropy, GradientsOfEveryOrder) {
 // By the definition, in float64, over the dimensions of [a, b, c, d] that `mask` names.
 Doubles naive_logsumexp(const Tensor& t, int64_t mask) {
   const Doubles v = doubles(t);
-  Ints kept_sizes;
-  for (int64_t d = 0; d < 4; ++d) kept_sizes.push_back((mask >> d & 1) != 0 ? 1 : t.size(d));
+  std::array<int64_t, 4> kept_sizes;
+  for (int64_t d = 0; d < 4; ++d) kept_sizes[d] = (mask >> d & 1) != 0 ? 1 : t.size(d);
   const size_t count = kept_sizes[0] * kept_sizes[1] * kept_sizes[2] * kept_sizes[3];
   Doubles max(count, -kInf), sum(count, 0);
   std::vector<bool> nan(count, false);
@@ -416,7 +420,7 @@ Doubles naive_logsumexp(const Tensor& t, int64_t mask) {
       for (int64_t b = 0; b < t.size(1); ++b) {
         for (int64_t c = 0; c < t.size(2); ++c) {
           for (int64_t d = 0; d < t.size(3); ++d) {
-            const Ints at = {a, b, c, d};
+            const std::array<int64_t, 4> at = {a, b, c, d};
             int64_t place = 0;
             for (int64_t e = 0; e < 4; ++e) {
               place = place * kept_sizes[e] + ((mask >> e & 1) != 0 ? 0 : at[e]);
@@ -470,8 +474,9 @@ TEST(LogSumExp, OverAnyDimensions) {
 }
 
 TEST(LogSumExp, InfinityAndNaN) {
-  for (int64_t n : {2, 5, 40, 600}) {
+  for (int64_t n : {2, 5, 40, 600, 70000}) {
     for (int64_t inner : {1, 3, 50}) {
+      if (n > 1000 && inner > 1) continue;
       const Tensor t = at::ones({2, n, inner, 1});
       const auto with = [&](double first, double second) {
         const Tensor changed = t.clone();
@@ -481,7 +486,10 @@ TEST(LogSumExp, InfinityAndNaN) {
                     c10::str(first, " ", second, " among ", n, " x ", inner));
       };
       for (double first : {kInf, -kInf, kNaN, 1e30, -1e30}) {
-        for (double second : {kInf, -kInf, kNaN, 0.0}) with(first, second);
+        for (double second : {0.0, kInf, -kInf, kNaN}) {
+          with(first, second);
+          if (n > 1000) break;
+        }
       }
       EXPECT_EQ(doubles(at::full({n, inner}, -kInf).logsumexp({0})), Doubles(inner, -kInf));
     }
