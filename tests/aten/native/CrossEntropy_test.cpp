@@ -7,10 +7,10 @@
 #include <generated/ops/clone.h>
 #include <generated/ops/cross_entropy_loss.h>
 #include <generated/ops/empty.h>
+#include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/index_select.h>
 #include <generated/ops/logsumexp.h>
-#include <generated/ops/masked_fill.h>
 #include <generated/ops/movedim.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/narrow.h>
@@ -19,10 +19,10 @@
 #include <generated/ops/rand.h>
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
+#include <generated/ops/reshape.h>
 #include <generated/ops/scatter.h>
 #include <generated/ops/select.h>
 #include <generated/ops/softmax.h>
-#include <generated/ops/tanh.h>
 #include <generated/ops/transpose.h>
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros.h>
