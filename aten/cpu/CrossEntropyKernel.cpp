@@ -119,7 +119,7 @@ void log_sums_kernel(const TensorBase& self, int64_t dim, void* maxima, void* lo
     for_each_tile(b, kFarTile, [&](int64_t offset, int64_t width) {
       ColumnSums<T> sums;
       sums.start(width);
-      sums.add_rows(x + offset, b.inner, n, width, fetches);
+      sums.add_rows(x + offset, b.inner, n, width, /*fresh=*/true, fetches);
       const int64_t place = b.place_of(offset);
       std::copy_n(sums.max, width, max + place);
       std::copy_n(sums.sum, width, sum + place);

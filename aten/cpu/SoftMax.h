@@ -190,11 +190,12 @@ struct ColumnSums {
     std::fill_n(sum, width, T(0));
   }
 
-  // Of n rows of `width` columns more, some of them together. What is read next is fetched.
+  // Of n rows of `width` columns more, some of them together; `fresh`, if there were none before.
+  // What is read next is fetched.
   template <typename In>
-  void add_rows(const In* x, int64_t stride, int64_t n, int64_t width,
+  void add_rows(const In* x, int64_t stride, int64_t n, int64_t width, bool fresh,
                 const RowWriter<In>& writer) {
-    for_each_group<kFarRows, kFarRows / 2, 1>(
+    for_each_group<kFarRows, kFarRows / 2, 2, 1>(
         0, n, [&]<int64_t... r>(int64_t k, std::integer_sequence<int64_t, r...>) {
           for_each_lanes<T>(width, [&](int64_t j, auto lanes) {
             const In* row = x + k * stride + j;
@@ -203,7 +204,11 @@ struct ColumnSums {
             const V old = L::load(max + j);
             V largest = old;
             ((largest = PlainMax::apply(largest, value[r])), ...);
-            V total = L::load(sum + j) * vec::exp_of(old - largest);
+            V total(T(0));
+            // A test in the loops of more rows costs up to a tenth, and brings less there.
+            if (sizeof...(r) > 2 || k > 0 || !fresh) {
+              total = L::load(sum + j) * vec::exp_of(old - largest);
+            }
             ((total = total + vec::exp_of(value[r] - largest)), ...);
             L::store(max + j, lanes.with(largest, old));
             L::store(sum + j, lanes.with(total, L::load(sum + j)));
@@ -216,8 +221,10 @@ struct ColumnSums {
   void add_narrow_rows(const In* x, int64_t n, int64_t columns, const RowWriter<In>& writer) {
     const WideRows wide(n, columns, /*dense=*/true, kNarrow<T>, columns < L::kSize ? 2 : kFarRows);
     start(wide.width);
-    add_rows(x, wide.width, wide.count, wide.width, writer);
-    if (wide.part > 0) add_rows(x + wide.count * wide.width, wide.part, 1, wide.part, writer);
+    add_rows(x, wide.width, wide.count, wide.width, /*fresh=*/true, writer);
+    if (wide.part > 0) {
+      add_rows(x + wide.count * wide.width, wide.part, 1, wide.part, /*fresh=*/false, writer);
+    }
     if (wide.folds == 1) return;
     alignas(64) T joined[kTile + L::kSize];
     std::copy_n(max, wide.width, joined);

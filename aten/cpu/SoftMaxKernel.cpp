@@ -241,7 +241,7 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
   using V = typename L::V;
   ColumnSums<T> sums;
   sums.start(width);
-  sums.add_rows(x, stride, n, width, writer);
+  sums.add_rows(x, stride, n, width, /*fresh=*/true, writer);
   auto& [max, sum] = sums;
   alignas(64) T reciprocal[kFarTile + L::kSize];
   finish_sums<log>(sum, reciprocal, width);
