@@ -3,6 +3,8 @@
 #include "Cases.h"
 #include "Library.h"
 
+#include <limits>
+
 using at::Tensor;
 
 void add_reductions(Cases& cases) {
@@ -34,8 +36,20 @@ void add_reductions(Cases& cases) {
   }
   const Tensor halves = x.to(at::kBFloat16);
   cases.add("reduce/softmax of bfloat16 dim 1", [=] { return at::softmax(halves, 1); });
+  const Tensor later = at::triu(at::ones({128, 128}), 1).to(at::kBool);
+  const Tensor scores = at::randn({12, 128, 128});
+  const Tensor masked = scores.masked_fill(later, -std::numeric_limits<float>::infinity());
+  cases.add("reduce/softmax of 12 x 128 x 128 dim 2", [=] { return at::softmax(scores, 2); });
+  cases.add("reduce/softmax of masked 12 x 128 x 128 dim 2",
+            [=] { return at::softmax(masked, 2); });
   const Tensor weight = at::rand({4096}), bias = at::rand({4096});
   cases.add("reduce/layer_norm", [=, shape = std::vector<int64_t>{4096}] {
     return at::layer_norm(x, shape, weight, bias);
   });
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    const Tensor rows = at::randn({1024, 64}).to(dtype), w = weight.slice(0, 0, 64).to(dtype);
+    const std::string of = dtype == at::kFloat ? "" : " bfloat16";
+    cases.add("reduce/layer_norm of 1024 x 64" + of,
+              [=, shape = std::vector<int64_t>{64}] { return at::layer_norm(rows, shape, w, w); });
+  }
 }

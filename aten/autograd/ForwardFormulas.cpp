@@ -114,7 +114,7 @@ Tensor layer_norm_tangent(const Tensor& input_t, const Tensor& input, const Tens
 }
 
 Tensor times_weight(const Tensor& tensor, const std::optional<Tensor>& weight) {
-  return weight.has_value() && weight->defined() ? tensor * *weight : tensor;
+  return is_given(weight) ? tensor * *weight : tensor;
 }
 
 // With g = grad_out weight, the gradient of the input is r (g - <g> - n <g n>).

@@ -212,7 +212,7 @@ Tensor cross_entropy_double_backward(const Tensor& grad, const Tensor& grad_outp
   const int64_t dim = self.dim() == 1 ? 0 : 1;
   Tensor scale = grad_output * (target != ignore_index);
   if (reduction == Reduction::Mean) scale = scale / total_weight;
-  if (weight.has_value() && weight->defined()) {
+  if (is_given(weight)) {
     const Tensor classes = zero_where(target == ignore_index, target).reshape(-1);
     scale = scale * weight->index_select(0, classes).reshape(target.sizes());
   }
@@ -252,7 +252,7 @@ std::tuple<Tensor, Tensor, Tensor> layer_norm_double_backward(
   const int64_t rows = columns == 0 ? 0 : input.numel() / columns;
   const DimVector matrix = {rows, columns};
   const auto average = [](const Tensor& tensor) { return tensor.mean(1, /*keepdim=*/true); };
-  const bool has_weight = weight.has_value() && weight->defined();
+  const bool has_weight = is_given(weight);
 
   const Tensor r = rstd.reshape({rows, 1});
   const Tensor n = (input.reshape(matrix) - mean.reshape({rows, 1})) * r;

@@ -289,9 +289,8 @@ Tensor scatter_src_backward(const Tensor& grad, int64_t dim, const Tensor& index
 }
 
 Tensor index_backward(const Tensor& grad, IntArrayRef self_sizes, OptionalTensorList indices) {
-  const bool indexed = std::any_of(indices.begin(), indices.end(), [](const auto& index) {
-    return index.has_value() && index->defined();
-  });
+  const bool indexed = std::any_of(indices.begin(), indices.end(),
+                                   [](const auto& index) { return is_given(index); });
   if (!indexed) return grad;
   return grad.new_zeros(self_sizes).index_put_(indices, grad, /*accumulate=*/true);
 }

@@ -15,6 +15,9 @@
 #include <c10/util/ArrayRef.h>
 #include <c10/util/intrusive_ptr.h>
 
+#include <concepts>
+#include <optional>
+
 namespace at::inline oploom_v1 {
 
 class Tensor;
@@ -125,6 +128,12 @@ class OPLOOM_API TensorBase {
  protected:
   ImplPtr impl_;
 };
+
+// Whether an optional operand, a Tensor, is there: one may be given that is undefined.
+template <std::derived_from<TensorBase> T>
+bool is_given(const std::optional<T>& operand) {
+  return operand.has_value() && operand->defined();
+}
 
 // A read-only accessor for up to N dimensions: accessor[i][j] reads an element. The tensor must
 // outlive it. Indices are not checked.

@@ -22,21 +22,16 @@ void convert_row(const From* from, To* to, int64_t n) {
       n);
 }
 
-// A row as To: the row itself, or a converted copy in the buffer. Null stays null.
-template <typename From, typename To>
-const To* row_as(const From* row, int64_t n, To* buffer) {
-  if constexpr (std::is_same_v<From, To>) {
-    return row;
-  } else {
-    if (row == nullptr) return nullptr;
-    convert_row(row, buffer, n);
-    return buffer;
-  }
+// Whether rows of n elements are converted together: 16-bit ones that fill no vector would be
+// loaded and stored by masks one by one, and what a mask has stored holds up loads of what lies
+// beside it until it is in the cache.
+inline constexpr int64_t kConvertedBelow = 16;
+template <typename In>
+bool converts_rows(int64_t n) {
+  return sizeof(In) == 2 && n < kConvertedBelow;
 }
-
-// Rows of n elements that are converted together, at least one: a first-level cache holds two or
-// three copies of them. Each for itself would be computed at once, and what has been stored by a
-// mask, as the end of a row, holds up loads of what lies beside it until it is in the cache.
-inline int64_t converted_together(int64_t n) { return std::max<int64_t>(1, 2048 / n); }
+// So many of them: a first-level cache holds two or three copies of kConverted elements as float.
+inline constexpr int64_t kConverted = 2048;
+inline int64_t converted_together(int64_t n) { return std::max<int64_t>(1, kConverted / n); }
 
 }  // namespace at::inline oploom_v1::native::inline CPU_CAPABILITY

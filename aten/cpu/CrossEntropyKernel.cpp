@@ -14,35 +14,33 @@
 namespace at::inline oploom_v1::native {
 namespace {
 
-// Of a row of n elements. Those of a block are gone over again while the first-level cache has it.
+// Of rows of n <= kShort elements.
 template <typename T, typename In>
-std::pair<T, T> long_row_sums(const In* x, int64_t n, Ahead ahead) {
-  constexpr int64_t kBlock = 16384 / sizeof(T);
-  T max = std::numeric_limits<T>::lowest(), sum = 0;
-  for (int64_t i = 0; i < n; i += kBlock) {
-    const int64_t count = std::min(kBlock, n - i);
-    const T largest = std::max(max, reduce_chunk<Max, T>(x + i, count, ahead));
-    const auto exp = [largest](auto a) { return vec::exp_of(a - decltype(a)(largest)); };
-    sum = sum * exp(max) + reduce_chunk<Add, T>(x + i, count, Ahead::None, exp);
-    max = largest;
-  }
-  return {max, sum};
-}
-
-template <typename T, typename In>
-void row_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
-  if (n > kShort<T>) {
-    const Ahead ahead = fetched_ahead();
-    for (int64_t i = 0; i < rows; ++i) {
-      std::tie(max[i], sum[i]) = long_row_sums<T>(x + i * n, n, ahead);
-    }
-    return;
-  }
+OPLOOM_NOINLINE void short_rows_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
   for (int64_t i = 0; i < rows; ++i) {
     typename Lanes<T>::V value[16];
     const auto [largest, total] = short_row_sums</*log=*/true, T>(x + i * n, n, value);
     max[i] = Lanes<T>::first(largest);
     sum[i] = Lanes<T>::first(total);
+  }
+}
+
+template <typename T, typename In>
+void row_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
+  const Ahead ahead = fetched_ahead();
+  if constexpr (kStagesRows<T>) {
+    if (n >= kStagedFrom<T> && n <= kStaged) {
+      const int64_t together = staged_together(n);
+      for (int64_t i = 0; i < rows; i += together) {
+        staged_row_sums<false, T>(x + i * n, nullptr, n, std::min(together, rows - i), max + i,
+                                  sum + i, ahead);
+      }
+      return;
+    }
+  }
+  if (n <= kShort<T>) return short_rows_sums(x, n, rows, max, sum);
+  for (int64_t i = 0; i < rows; ++i) {
+    std::tie(max[i], sum[i]) = long_row_sums<T>(x + i * n, n, ahead);
   }
 }
 
@@ -64,21 +62,11 @@ void long_rows_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
     T largest = of_row[0].first, total = 0;
     for (int64_t k = 1; k < parts; ++k) largest = std::max(largest, of_row[k].first);
     for (int64_t k = 0; k < parts; ++k) {
-      total += of_row[k].second * vec::exp_of(of_row[k].first - largest);
+      total += of_row[k].second * vec::exp_of_negative(of_row[k].first - largest);
     }
     max[i] = largest;
     sum[i] = total;
   }
-}
-
-// Calls some(first, number) for as many of the outer dimension as are computed together, on several
-// threads.
-template <typename F>
-void for_each_some(const Blocks& b, const F& some) {
-  const int64_t most = std::max<int64_t>(1, kSoftMaxGrain / (b.length * b.inner));
-  at::parallel_for(0, b.outer, most, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i += most) some(i, std::min(most, end - i));
-  });
 }
 
 void log_sums_kernel(const TensorBase& self, int64_t dim, void* maxima, void* log_sums,
@@ -100,13 +88,13 @@ void log_sums_kernel(const TensorBase& self, int64_t dim, void* maxima, void* lo
       return finish(0, b.outer);
     }
     if (b.inner == 1) {
-      return for_each_some(b, [&](int64_t first, int64_t rows) {
+      return for_each_some(b, b.within_grain(), [&](int64_t first, int64_t rows) {
         row_sums(x + first * n, n, rows, max + first, sum + first);
         finish(first, rows);
       });
     }
     if (b.is_narrow<T>()) {
-      return for_each_some(b, [&](int64_t first, int64_t blocks) {
+      return for_each_some(b, b.within_grain(), [&](int64_t first, int64_t blocks) {
         ColumnSums<T> sums;
         for (int64_t i = first; i < first + blocks; ++i) {
           sums.add_narrow_rows(x + i * n * b.inner, n, b.inner, fetches);
@@ -138,15 +126,15 @@ struct ScaledSoftmax {
   using V = typename L::V;
 
   OPLOOM_ALWAYS_INLINE V of(V value, V largest, V log_sum, V scale) const {
-    return (vec::exp_of(value - largest - log_sum) - V(share)) * scale;
+    return (vec::exp_of_negative(value - largest - log_sum) - V(share)) * scale;
   }
 
-  // f(j, lanes) computes some numbers of a row. With `fetches`, what lies at `next` is fetched
-  // beside it.
-  template <bool fetches, typename F>
+  // f(j, lanes) computes some numbers of a row; see compute_row() for `pairs`. With `fetches`, what
+  // lies at `next` is fetched beside it.
+  template <bool fetches, bool pairs, typename F>
   OPLOOM_ALWAYS_INLINE void write(In* row, int64_t width, const In* next, const F& f) const {
     writer.write(row, width, [&](In* to, int64_t first, int64_t some) {
-      compute_row<T>(to, some, [&](int64_t j, auto lanes) {
+      compute_row<T, pairs>(to, some, [&](int64_t j, auto lanes) {
         if constexpr (fetches) writer.fetch_ahead(next, first + j, L::kSize);
         return f(first + j, lanes);
       });
@@ -165,7 +153,7 @@ struct ScaledSoftmax {
       if (n <= kShort<T>) {
         for_each_lanes<T>(n, [&](int64_t j, auto lanes) { lanes.store(out + j, value(j, lanes)); });
       } else {
-        write<fetches>(out, n, x + n, value);
+        write<fetches, /*pairs=*/true>(out, n, x + n, value);
       }
     }
   }
@@ -175,10 +163,11 @@ struct ScaledSoftmax {
   OPLOOM_NOINLINE void columns(const In* x, In* out, int64_t stride, int64_t count, int64_t width,
                                const T* max, const T* sum, const T* scale) const {
     for (int64_t i = 0; i < count; ++i, x += stride, out += stride) {
-      write<fetches>(out, width, x + kFarRows * stride, [&](int64_t j, auto lanes) {
-        return of(lanes.load(x + j), lanes.load(max + j), lanes.load(sum + j),
-                  lanes.load(scale + j));
-      });
+      write<fetches, /*pairs=*/false>(out, width, x + kFarRows * stride,
+                                      [&](int64_t j, auto lanes) {
+                                        return of(lanes.load(x + j), lanes.load(max + j),
+                                                  lanes.load(sum + j), lanes.load(scale + j));
+                                      });
     }
   }
 
@@ -214,7 +203,7 @@ void scaled_softmax_kernel(const TensorBase& result, const TensorBase& self, int
       after(place, some);
     };
     if (inner == 1) {
-      return for_each_some(b, [&](int64_t first, int64_t rows) {
+      return for_each_some(b, b.within_grain(), [&](int64_t first, int64_t rows) {
         with_hooks(first, rows, [&](const auto& softmax) {
           const auto write = [&]<bool fetches>(std::bool_constant<fetches>) {
             softmax.template rows<fetches>(x + first * n, out + first * n, n, rows, max + first,
@@ -226,7 +215,7 @@ void scaled_softmax_kernel(const TensorBase& result, const TensorBase& self, int
     }
     if (b.is_narrow<T>()) {
       const WideRows wide(n, inner, /*dense=*/true, kNarrow<T>);
-      return for_each_some(b, [&](int64_t first, int64_t blocks) {
+      return for_each_some(b, b.within_grain(), [&](int64_t first, int64_t blocks) {
         with_hooks(first * inner, blocks * inner, [&](const auto& softmax) {
           alignas(64) T of_columns[3][kTile];
           const T* const of_places[] = {max, sum, scale};

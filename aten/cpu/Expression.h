@@ -15,13 +15,6 @@ namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 
 using namespace at::vec;
 
-// A result is a Vec or an array of Vec, for several outputs.
-template <typename T>
-OPLOOM_ALWAYS_INLINE void store_result(char* target, int64_t i, const typename Rows<T>::V& value,
-                                       int64_t count) {
-  T* out = reinterpret_cast<T*>(target) + i;
-  count == Rows<T>::size() ? Rows<T>::store(out, value) : Rows<T>::store(out, value, count);
-}
 // The end of a row of bools.
 template <typename Mask>
 OPLOOM_NOINLINE void store_truths(const Mask& mask, bool* target, int64_t count) {
@@ -29,16 +22,30 @@ OPLOOM_NOINLINE void store_truths(const Mask& mask, bool* target, int64_t count)
   store_truths(mask, truths);
   std::copy_n(truths, count, target);
 }
-template <typename T, typename Result>
-OPLOOM_ALWAYS_INLINE void store_results(char* const* data, int64_t i, const Result& result,
-                                        int64_t count) {
-  using V = typename Rows<T>::V;
-  if constexpr (std::is_same_v<Result, V>) {
-    store_result<T>(data[0], i, result, count);
-  } else {
-    for (size_t k = 0; k < result.size(); ++k) store_result<T>(data[k], i, result[k], count);
+// Stores results, each a Vec or, for several outputs, an array of Vec.
+template <typename T>
+struct ResultStore {
+  using R = Rows<T>;
+  static constexpr bool kStoresPairs = true;
+  OPLOOM_ALWAYS_INLINE RowStore<T> row(size_t k) const { return {reinterpret_cast<T*>(data[k])}; }
+  template <typename Result>
+  OPLOOM_ALWAYS_INLINE void operator()(int64_t i, const Result& result, int64_t count) const {
+    if constexpr (std::is_same_v<Result, typename R::V>) {
+      row(0)(i, result, count);
+    } else {
+      for (size_t k = 0; k < result.size(); ++k) row(k)(i, result[k], count);
+    }
   }
-}
+  template <typename Result>
+  OPLOOM_ALWAYS_INLINE void pair(int64_t i, const Result& first, const Result& second) const {
+    if constexpr (std::is_same_v<Result, typename R::V>) {
+      row(0).pair(i, first, second);
+    } else {
+      for (size_t k = 0; k < first.size(); ++k) row(k).pair(i, first[k], second[k]);
+    }
+  }
+  char* const* data;
+};
 
 // Whether the functions of an expression have a short form for results of 16 bits.
 template <typename F>
@@ -64,22 +71,25 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
   const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
   repeated >>= F::kOutputs;
   if constexpr (c10::is_reduced_floating_point_v<T>) {
-    // Without short forms one at a time: these loops are short, and there are many.
-    constexpr int64_t kStep = Rows<T>::size();
-    constexpr int64_t kTogether = kShortForms<F> ? kComputedTogether<F> : 1;
+    // Without short forms one at a time, or a pair: these loops are short, and there are many.
+    using R = Rows<T>;
+    constexpr int64_t kStep = R::size();
+    constexpr bool kPairs = kTakesPairs<T, Store>;
+    constexpr int64_t kTogether = kShortForms<F> ? kComputedTogether<F> : kPairs ? 2 : 1;
     constexpr size_t kInputs = sizeof...(I);
     const auto f = rounded_to<T>(op);
     int64_t i = 0;
     for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
-      const auto results = compute_together<kTogether>(in, i, repeated, f, inputs);
-      for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
+      const auto results = compute_together<kTogether, kPairs>(in, i, repeated, f, inputs);
+      store_together<kPairs>(results, i, kStep, store);
     }
-    if constexpr (kTogether > 1) {
-      for (; i + kStep <= n; i += kStep) {
-        store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
-      }
+    for (; i < n; i += kStep) {
+      const int64_t count = std::min(n - i, kStep);
+      const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        return kTogether > 1 && count == kStep ? R::load(row) : R::load(row, count);
+      };
+      store(i, f(load(row_at<kInputs>(in, I, i, repeated))...), count);
     }
-    if (i < n) store(i, f(Rows<T>::load(row_at<kInputs>(in, I, i, repeated), n - i)...), n - i);
   } else if constexpr (kTwoForms<F>) {
     for_each_vec<T>(n, op, in, inputs, store, repeated);
   } else {
@@ -103,10 +113,7 @@ OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t 
                                                       : store_truths(mask, out + i, count);
                            });
   } else {
-    expression_loop<T>(
-        data, n, repeated, op, inputs,
-        [data](int64_t i, const Result& result, int64_t count)
-            OPLOOM_ALWAYS_INLINE_LAMBDA { store_results<T>(data, i, result, count); });
+    expression_loop<T>(data, n, repeated, op, inputs, ResultStore<T>{data});
   }
 }
 

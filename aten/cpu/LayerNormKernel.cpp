@@ -19,6 +19,11 @@ namespace {
 
 constexpr int64_t kGrain = 8192;
 
+// Elements of rows whose means are computed, then their deviations and then what is written: for
+// each of these alone a processor would have to wait, since it sees no row behind one that is
+// longer than a few vectors.
+constexpr int64_t kTogether = 4096;
+
 template <typename T>
 const T* data_or_null(const TensorBase& t) {
   return t.defined() ? t.const_data_ptr<T>() : nullptr;
@@ -28,55 +33,62 @@ T* mutable_data_or_null(const TensorBase& t) {
   return t.defined() ? t.mutable_data_ptr<T>() : nullptr;
 }
 
-// y[j] = (x[j] - center) * scale * w[j] + b[j], where w and b may be null. Inlined, it would have
-// no registers left.
-template <typename T>
-__attribute__((noinline)) void normalize(const T* x, T* y, int64_t n, T center, T scale, const T* w,
-                                         const T* b) {
-  if (w != nullptr && b != nullptr) {
-    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale * w[j] + b[j];
-  } else if (w != nullptr) {
-    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale * w[j];
-  } else if (b != nullptr) {
-    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale + b[j];
-  } else {
-    for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center) * scale;
-  }
+// to[j] = (x[j] - center) * scale * w[j] + b[j]. Inlined, it would have no registers left.
+template <typename In, typename T>
+OPLOOM_NOINLINE void normalize(const In* x, In* to, int64_t n, T center, T scale, const In* w,
+                               const In* b) {
+  using V = typename Lanes<T>::V;
+  compute_row<T, /*pairs=*/true>(to, n, [=](int64_t j, auto lanes) {
+    return (lanes.load(x + j) - V(center)) * V(scale) * lanes.load(w + j) + lanes.load(b + j);
+  });
 }
 
 // Longer rows are summed up in parts of so many numbers, whose sums are added in double: the
 // rounding error of a lane grows with the numbers that it adds up.
 constexpr int64_t kSummed = 2048;
 
-template <typename T, typename F>
-T mean_of_long(const T* row, int64_t n, T filling, const F& f);
+template <typename T, typename In, typename F>
+T mean_of_long(const In* row, int64_t n, T filling, const F& f);
 
 // The mean of f(x) for n numbers x; f(filling) is to be 0. By reduce_chunk(), whose blocks suit
 // longer rows, those of 8 to 128 numbers took 1.1 to 1.4 times as long to normalise.
-template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE T mean_of(const T* row, int64_t n, T filling, const F& f) {
+template <typename T, typename In, typename F>
+OPLOOM_ALWAYS_INLINE T mean_of(const In* row, int64_t n, T filling, const F& f) {
   using L = Lanes<T>;
   using V = typename L::V;
   if (n < int64_t{32 / sizeof(T)}) {
     T sum = 0;
-    for (int64_t j = 0; j < n; ++j) sum += f(row[j]);
+    for (int64_t j = 0; j < n; ++j) sum += f(static_cast<T>(row[j]));
     return sum / static_cast<T>(n);
   }
   if (n > kSummed) return mean_of_long(row, n, filling, f);
   const V fill(filling);
-  V sums[] = {V(T(0)), V(T(0))};
+  V sums[] = {V(T(0)), V(T(0)), V(T(0)), V(T(0))};
+  const auto add_pair = [&](int64_t i, V& first, V& second) {
+    first = first + f(OfPair<In, 0>::load(row + i));
+    second = second + f(OfPair<In, 1>::load(row + i));
+  };
   int64_t j = 0;
-  for (; j + 2 * L::kSize <= n; j += 2 * L::kSize) {
-    for (int64_t k = 0; k < 2; ++k) sums[k] = sums[k] + f(L::load(row + j + k * L::kSize));
+  for (; j + 4 * L::kSize <= n; j += 4 * L::kSize) {
+    add_pair(j, sums[0], sums[1]);
+    add_pair(j + 2 * L::kSize, sums[2], sums[3]);
   }
-  for_each_lanes<T>(n - j, [&](int64_t i, auto lanes) {
-    sums[0] = sums[0] + f(lanes.with(lanes.load(row + j + i), fill));
+  if (j + 2 * L::kSize <= n) {
+    add_pair(j, sums[0], sums[1]);
+    j += 2 * L::kSize;
+  }
+  if (j + L::kSize <= n) {
+    sums[2] = sums[2] + f(L::load(row + j));
+    j += L::kSize;
+  }
+  for_rest<T>(j, n, [&](int64_t first, auto lanes) {
+    sums[3] = sums[3] + f(lanes.with(lanes.load(row + first), fill));
   });
-  return L::first(across<Add, T>(sums[0] + sums[1])) / static_cast<T>(n);
+  return L::first(across<Add, T>((sums[0] + sums[1]) + (sums[2] + sums[3]))) / static_cast<T>(n);
 }
 
-template <typename T, typename F>
-OPLOOM_NOINLINE T mean_of_long(const T* row, int64_t n, T filling, const F& f) {
+template <typename T, typename In, typename F>
+OPLOOM_NOINLINE T mean_of_long(const In* row, int64_t n, T filling, const F& f) {
   double sum = 0;
   for (int64_t j = 0; j < n; j += kSummed) {
     const int64_t count = std::min(kSummed, n - j);
@@ -85,13 +97,13 @@ OPLOOM_NOINLINE T mean_of_long(const T* row, int64_t n, T filling, const F& f) {
   return static_cast<T>(sum / static_cast<double>(n));
 }
 
-template <typename T>
-OPLOOM_ALWAYS_INLINE T mean_of_row(const T* row, int64_t n) {
-  return mean_of<T>(row, n, T(0), [](auto x) { return x; });
+template <typename T, typename In>
+OPLOOM_ALWAYS_INLINE T mean_of_row(const In* row, int64_t n) {
+  return mean_of(row, n, T(0), [](auto x) { return x; });
 }
-template <typename T>
-OPLOOM_ALWAYS_INLINE T variance_of_row(const T* row, int64_t n, T mean) {
-  return mean_of<T>(row, n, mean, [mean](auto x) {
+template <typename T, typename In>
+OPLOOM_ALWAYS_INLINE T variance_of_row(const In* row, int64_t n, T mean) {
+  return mean_of(row, n, mean, [mean](auto x) {
     const auto distance = x - decltype(x)(mean);
     return distance * distance;
   });
@@ -107,12 +119,73 @@ OPLOOM_ALWAYS_INLINE bool is_rough(T mean, T variance, int64_t n) {
 }
 
 // Mean and variance from a mean that is_rough().
-template <typename T>
-OPLOOM_NOINLINE std::pair<T, T> refined(const T* row, int64_t n, T rough) {
+template <typename T, typename In>
+OPLOOM_NOINLINE std::pair<T, T> refined(const In* row, int64_t n, T rough) {
   const T center =
-      rough + mean_of<T>(row, n, rough, [rough](auto x) { return x - decltype(x)(rough); });
+      rough + mean_of(row, n, rough, [rough](auto x) { return x - decltype(x)(rough); });
   return {center, variance_of_row(row, n, center)};
 }
+
+// A row of n numbers: its own, if it is there, or `otherwise`, in the buffer.
+template <typename In>
+const In* row_or(const In* row, int64_t n, In otherwise, std::vector<In>& buffer) {
+  if (row != nullptr) return row;
+  buffer.assign(n, otherwise);
+  return buffer.data();
+}
+
+// For `rows` rows of n numbers. w and b have n elements.
+template <typename In>
+struct Normalization {
+  using T = wide_t<In>;
+  void operator()(const In* x, In* y, int64_t rows, T* means, T* rstds,
+                  const RowWriter<In>& writer) const {
+    const int64_t together = std::max<int64_t>(1, kTogether / n);
+    for (int64_t i = 0; i < rows; i += together) {
+      const int64_t end = std::min(rows, i + together);
+      for (int64_t r = i; r < end; ++r) means[r] = mean_of_row<T>(x + r * n, n);
+      for (int64_t r = i; r < end; ++r) {
+        rstds[r] = variance_of_row(x + r * n, n, means[r]);
+        if (is_rough(means[r], rstds[r], n)) [[unlikely]]
+          std::tie(means[r], rstds[r]) = refined(x + r * n, n, means[r]);
+      }
+      for (int64_t r = i; r < end; ++r) rstds[r] = T(1) / std::sqrt(rstds[r] + eps);
+      for (int64_t r = i; r < end; ++r) {
+        const In* row = x + r * n;
+        writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t count) {
+          if (writer.streams()) writer.fetch_ahead(row, together * n + first, count);
+          normalize(row + first, to, count, means[r], rstds[r], w + first, b + first);
+        });
+      }
+    }
+  }
+  int64_t n;
+  T eps;
+  const In* w;
+  const In* b;
+};
+
+// Of rows that are converted before and after.
+template <typename In>
+struct ConvertedRows {
+  explicit ConvertedRows(const Normalization<In>& of) : n(of.n), normalization{n, of.eps, w, b} {
+    if (!converts_rows<In>(n)) return;
+    convert_row(of.w, w, n);
+    convert_row(of.b, b, n);
+  }
+  ConvertedRows(const ConvertedRows&) = delete;
+  ConvertedRows& operator=(const ConvertedRows&) = delete;
+  void operator()(const In* x, In* y, int64_t rows, float* means, float* rstds,
+                  const RowWriter<In>&) const {
+    float from[kConverted], to[kConverted];
+    convert_row(x, from, rows * n);
+    normalization(from, to, rows, means, rstds, RowWriter<float>(0));
+    convert_row(to, y, rows * n);
+  }
+  int64_t n;
+  float w[kConvertedBelow], b[kConvertedBelow];
+  Normalization<float> normalization;
+};
 
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
                        const TensorBase& input, const TensorBase& weight, const TensorBase& bias,
@@ -120,45 +193,35 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
   OPLOOM_DISPATCH(input.scalar_type(), "layer_norm", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
     using T = wide_t<scalar_t>;
     const auto* x = input.const_data_ptr<scalar_t>();
-    const auto* w = data_or_null<scalar_t>(weight);
-    const auto* b = data_or_null<scalar_t>(bias);
     auto* y = result.mutable_data_ptr<scalar_t>();
     auto* means = mean.mutable_data_ptr<scalar_t>();
     auto* rstds = rstd.mutable_data_ptr<scalar_t>();
+    std::vector<scalar_t> weights, biases;
+    // -0 changes no number that it is added to.
+    const Normalization<scalar_t> normalization{
+        n, static_cast<T>(eps),
+        row_or(data_or_null<scalar_t>(weight), n, static_cast<scalar_t>(1), weights),
+        row_or(data_or_null<scalar_t>(bias), n, static_cast<scalar_t>(-0.F), biases)};
     at::parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-      constexpr bool kConverts = !std::is_same_v<T, scalar_t>;
-      const int64_t together = kConverts ? std::min(end - begin, converted_together(n)) : 1;
-      const int64_t converted = kConverts ? n : 0;
-      std::unique_ptr<T[]> buffer(new T[2 * (together + 1) * converted]);
-      T* const results = buffer.get() + together * converted;
-      const RowWriter<T> writer(kConverts ? 0 : m * n);
-      const T* weights = row_as(w, n, results + together * converted);
-      const T* biases = row_as(b, n, results + (together + 1) * converted);
-      for (int64_t i = begin; i < end; i += together) {
-        const int64_t rows = std::min(together, end - i);
-        const T* row = row_as(x + i * n, rows * n, buffer.get());
-        T* out;
-        if constexpr (kConverts) {
-          out = results;
-        } else {
-          out = y + i * n;
+      const RowWriter<scalar_t> writer(m * n);
+      if constexpr (std::is_same_v<T, scalar_t>) {
+        normalization(x + begin * n, y + begin * n, end - begin, means + begin, rstds + begin,
+                      writer);
+      } else {
+        // Some rows at a time, whose statistics are rounded.
+        T statistics[2][kConverted];
+        const bool converts = converts_rows<scalar_t>(n);
+        const int64_t together = converts ? converted_together(n) : kConverted;
+        const ConvertedRows<scalar_t> converted(normalization);
+        for (int64_t i = begin; i < end; i += together) {
+          const int64_t rows = std::min(together, end - i);
+          const auto normalize_by = [&](const auto& f) {
+            f(x + i * n, y + i * n, rows, statistics[0], statistics[1], writer);
+          };
+          converts ? normalize_by(converted) : normalize_by(normalization);
+          convert_row(statistics[0], means + i, rows);
+          convert_row(statistics[1], rstds + i, rows);
         }
-        for (int64_t r = 0; r < rows; ++r, row += n, out += n) {
-          T center = mean_of_row(row, n);
-          T variance = variance_of_row(row, n, center);
-          if (is_rough(center, variance, n)) [[unlikely]]
-            std::tie(center, variance) = refined(row, n, center);
-          const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
-          means[i + r] = static_cast<scalar_t>(center);
-          rstds[i + r] = static_cast<scalar_t>(scale);
-          writer.write(out, n, [&](T* to, int64_t first, int64_t count) {
-            if (writer.streams()) writer.fetch_ahead(row, n + first, count);
-            normalize(row + first, to, count, center, scale,
-                      w == nullptr ? nullptr : weights + first,
-                      b == nullptr ? nullptr : biases + first);
-          });
-        }
-        if constexpr (kConverts) convert_row(results, y + i * n, rows * n);
       }
     });
   });
@@ -167,56 +230,114 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
 // With h = (x - mean) * rstd: the weight's gradient is the sum over rows of g * h, the bias's that
 // of g, and with a = g * w the input's is rstd * (a - mean(a) - h * mean(a * h)).
 
-// What one row adds to dw and db, if there are such; the sums of a and of a * h, by lanes. There is
-// room for a whole vector at the ends of w, dw and db.
-template <typename T, typename V>
-OPLOOM_ALWAYS_INLINE std::pair<V, V> backward_sums(const T* grad, const T* row, int64_t n, V center,
-                                                   V scale, const T* w, T* dw, T* db) {
+// What one row adds to dw and db, if there are such; the sums of a and of a * h. There is
+// room for a whole vector at the ends of dw and db, whose pairs are in the order of In's.
+template <typename T, typename In>
+OPLOOM_ALWAYS_INLINE std::pair<T, T> backward_sums(const In* grad, const In* row, int64_t n, T mean,
+                                                   T rstd, const In* w, T* dw, T* db) {
   using L = Lanes<T>;
-  V sum(T(0)), dot(T(0));
-  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-    const V g = lanes.load(grad + j), h = (lanes.load(row + j) - center) * scale;
+  using V = typename L::V;
+  const V center(mean), scale(rstd);
+  V sums[2] = {V(T(0)), V(T(0))}, dots[2] = {V(T(0)), V(T(0))};
+  // Numbers from j on, which add to dw and db from `column` on.
+  const auto add = [&](int64_t j, int64_t column, auto lanes, V& sum, V& dot) {
+    const V g = lanes.with(lanes.load(grad + j), V(T(0)));
+    const V h = lanes.with((lanes.load(row + j) - center) * scale, V(T(0)));
     if (dw != nullptr) {
-      L::store(dw + j, L::load(dw + j) + g * h);
-      L::store(db + j, L::load(db + j) + g);
+      L::store(dw + column, L::load(dw + column) + g * h);
+      L::store(db + column, L::load(db + column) + g);
     }
-    const V a = g * L::load(w + j);
+    const V a = g * lanes.load(w + j);
     sum = sum + a;
     dot = dot + a * h;
-  });
-  return {across<Add, T>(sum), across<Add, T>(dot)};
+  };
+  int64_t j = 0;
+  for (; j + 2 * L::kSize <= n; j += 2 * L::kSize) {
+    add(j, j, OfPair<In, 0>(), sums[0], dots[0]);
+    add(j, j + L::kSize, OfPair<In, 1>(), sums[1], dots[1]);
+  }
+  if (j + L::kSize <= n) {
+    add(j, j, L(), sums[0], dots[0]);
+    j += L::kSize;
+  }
+  const auto add_rest = [&](int64_t i, auto lanes) { add(i, i, lanes, sums[1], dots[1]); };
+  if constexpr (std::is_same_v<T, In>) {
+    // Beside what has just been stored of dw, which the processor does not put together.
+    for_each_lanes<T>(n - j, [&](int64_t i, auto lanes) { add_rest(j + i, lanes); });
+  } else {
+    for_rest<T>(j, n, add_rest);
+  }
+  return {L::first(across<Add, T>(sums[0] + sums[1])), L::first(across<Add, T>(dots[0] + dots[1]))};
 }
 // Of rows longer than kSummed.
-template <typename T, typename V>
-OPLOOM_NOINLINE std::pair<V, V> long_backward_sums(const T* grad, const T* row, int64_t n, V center,
-                                                   V scale, const T* w, T* dw, T* db) {
+template <typename T, typename In>
+OPLOOM_NOINLINE std::pair<T, T> long_backward_sums(const In* grad, const In* row, int64_t n, T mean,
+                                                   T rstd, const In* w, T* dw, T* db) {
   double sum = 0, dot = 0;
   for (int64_t j = 0; j < n; j += kSummed) {
     const int64_t last = dw == nullptr ? 0 : j;
-    const auto [part, part_dot] = backward_sums(grad + j, row + j, std::min(kSummed, n - j), center,
-                                                scale, w + j, dw + last, db + last);
-    sum += Lanes<T>::first(part);
-    dot += Lanes<T>::first(part_dot);
+    const auto [part, part_dot] = backward_sums(grad + j, row + j, std::min(kSummed, n - j), mean,
+                                                rstd, w + j, dw + last, db + last);
+    sum += part;
+    dot += part_dot;
   }
-  return {V(static_cast<T>(sum)), V(static_cast<T>(dot))};
+  return {static_cast<T>(sum), static_cast<T>(dot)};
 }
 
-// The gradient of the input for one row, and what backward_sums() adds. No dx where it is null.
+// Numbers of a row and its gradient.
 template <typename T>
-void backward_row(const T* grad, const T* row, int64_t n, T mean, T rstd, const T* w, T* dw, T* db,
-                  T* dx) {
+struct BackwardRow {
+  T mean, rstd, mean_a, mean_dot;
+};
+template <typename T, typename In>
+OPLOOM_NOINLINE void write_gradient(const In* grad, const In* row, In* dx, int64_t n, const In* w,
+                                    const BackwardRow<T>& of) {
   using V = typename Lanes<T>::V;
-  const V center(mean), scale(rstd);
-  const auto [sum, dot] = n > kSummed ? long_backward_sums(grad, row, n, center, scale, w, dw, db)
-                                      : backward_sums(grad, row, n, center, scale, w, dw, db);
-  if (dx == nullptr) return;
-  const V count(static_cast<T>(n));
-  const V mean_a = sum / count, mean_dot = dot / count;
-  for_each_lanes<T>(n, [&](int64_t j, auto lanes) {
-    const V a = lanes.load(grad + j) * Lanes<T>::load(w + j);
+  const V center(of.mean), scale(of.rstd), mean_a(of.mean_a), mean_dot(of.mean_dot);
+  compute_row<T, /*pairs=*/true>(dx, n, [=](int64_t j, auto lanes) {
+    const V a = lanes.load(grad + j) * lanes.load(w + j);
     const V h = (lanes.load(row + j) - center) * scale;
-    lanes.store(dx + j, scale * (a - mean_a - h * mean_dot));
+    return scale * (a - mean_a - h * mean_dot);
   });
+}
+
+// The gradients of the input for some rows, and what backward_sums() adds. No dx where it is null.
+template <typename In, typename Statistic, typename T = wide_t<In>>
+void backward_rows(const In* grad, const In* x, In* dx, int64_t n, int64_t rows,
+                   const Statistic* means, const Statistic* rstds, const In* w, T* dw, T* db) {
+  constexpr int64_t kMost = 64;
+  BackwardRow<T> of[kMost];
+  const int64_t together = std::clamp<int64_t>(kTogether / n, 1, kMost);
+  for (int64_t i = 0; i < rows; i += together) {
+    const int64_t first = i * n, count = std::min(together, rows - i);
+    for (int64_t r = 0; r < count; ++r) {
+      const T mean = static_cast<T>(means[i + r]), rstd = static_cast<T>(rstds[i + r]);
+      const In* const g = grad + first + r * n;
+      const In* const row = x + first + r * n;
+      const auto [sum, dot] = n > kSummed ? long_backward_sums(g, row, n, mean, rstd, w, dw, db)
+                                          : backward_sums(g, row, n, mean, rstd, w, dw, db);
+      of[r] = {mean, rstd, sum / static_cast<T>(n), dot / static_cast<T>(n)};
+    }
+    if (dx == nullptr) continue;
+    for (int64_t r = 0; r < count; ++r) {
+      const int64_t place = first + r * n;
+      write_gradient(grad + place, x + place, dx + place, n, w, of[r]);
+    }
+  }
+}
+
+// What backward_sums() has added up, if it is wanted.
+template <typename Out, typename T>
+void write_sums(const T* sums, int64_t n, Out* to) {
+  using L = Lanes<T>;
+  if (to == nullptr) return;
+  int64_t j = 0;
+  if constexpr (L::kVec) {
+    for (; j + 2 * L::kSize <= n; j += 2 * L::kSize) {
+      vec::Rows<Out>::store_pair(to + j, L::load(sums + j), L::load(sums + j + L::kSize));
+    }
+  }
+  for (; j < n; ++j) to[j] = static_cast<Out>(sums[j]);
 }
 
 void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& grad_weight,
@@ -235,38 +356,37 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         const bool columns = grad_weight.defined() || grad_bias.defined();
         constexpr int64_t kSize = Lanes<T>::kSize;
         const int64_t padded = (n + kSize - 1) / kSize * kSize;
-        std::vector<T> w(padded, T(1));
-        if (weight.defined()) convert_row(weight.const_data_ptr<scalar_t>(), w.data(), n);
+        std::vector<scalar_t> ones;
+        const scalar_t* w =
+            row_or(data_or_null<scalar_t>(weight), n, static_cast<scalar_t>(1), ones);
+        T w_converted[kConvertedBelow];
+        if (converts_rows<scalar_t>(n)) convert_row(w, w_converted, n);
         // The rows are cut into parts by their number alone, so that sums over rows do not depend
         // on the number of threads.
         const int64_t step = std::max<int64_t>((m + 31) / 32, std::max<int64_t>(1, kGrain / n));
         const int64_t parts = (m + step - 1) / step;
         std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * padded) : 0);
         at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
-          constexpr bool kConverts = !std::is_same_v<T, scalar_t>;
-          const int64_t together = kConverts ? converted_together(n) : 1;
-          std::unique_ptr<T[]> buffer(new T[kConverts ? 3 * together * n : 0]);
+          const int64_t together = converted_together(n);
+          const bool converts = converts_rows<scalar_t>(n);
+          T buffer[3][std::is_same_v<T, scalar_t> ? 1 : kConverted];
           for (int64_t part = begin; part < end; ++part) {
             T* dw = columns ? sums.data() + 2 * part * padded : nullptr;
             T* db = columns ? dw + padded : nullptr;
-            const int64_t last = std::min(m, (part + 1) * step);
-            for (int64_t i = part * step; i < last; i += together) {
-              const int64_t rows = std::min(together, last - i);
-              const T* grad = row_as(g + i * n, rows * n, buffer.get());
-              const T* row = row_as(x + i * n, rows * n, buffer.get() + together * n);
-              T* out = nullptr;
-              if constexpr (kConverts) {
-                if (dx != nullptr) out = buffer.get() + 2 * together * n;
-              } else {
-                if (dx != nullptr) out = dx + i * n;
-              }
-              for (int64_t r = 0; r < rows; ++r) {
-                backward_row(grad + r * n, row + r * n, n, static_cast<T>(means[i + r]),
-                             static_cast<T>(rstds[i + r]), w.data(), dw, db,
-                             out == nullptr ? nullptr : out + r * n);
-              }
-              if constexpr (kConverts) {
-                if (dx != nullptr) convert_row(out, dx + i * n, rows * n);
+            const int64_t first = part * step, last = std::min(m, first + step);
+            if (!converts) {
+              backward_rows(g + first * n, x + first * n, dx == nullptr ? dx : dx + first * n, n,
+                            last - first, means + first, rstds + first, w, dw, db);
+              continue;
+            }
+            if constexpr (!std::is_same_v<T, scalar_t>) {
+              for (int64_t i = first; i < last; i += together) {
+                const int64_t count = std::min(together, last - i);
+                convert_row(g + i * n, buffer[0], count * n);
+                convert_row(x + i * n, buffer[1], count * n);
+                backward_rows(buffer[0], buffer[1], dx == nullptr ? nullptr : &buffer[2][0], n,
+                              count, means + i, rstds + i, w_converted, dw, db);
+                if (dx != nullptr) convert_row(buffer[2], dx + i * n, count * n);
               }
             }
           }
@@ -277,10 +397,8 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         for (int64_t part = 1; part < parts; ++part) {
           for (int64_t j = 0; j < 2 * padded; ++j) sums[j] += sums[2 * part * padded + j];
         }
-        for (int64_t j = 0; j < n; ++j) {
-          if (dw != nullptr) dw[j] = static_cast<scalar_t>(sums[j]);
-          if (db != nullptr) db[j] = static_cast<scalar_t>(sums[padded + j]);
-        }
+        write_sums(sums.data(), n, dw);
+        write_sums(sums.data() + padded, n, db);
       });
 }
 

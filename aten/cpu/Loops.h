@@ -71,15 +71,9 @@ void cpu_kernel(TensorIteratorBase& iter, F f) {
 template <typename T, typename F, size_t... I>
 OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t repeated, const F& f,
                                         std::index_sequence<I...>) {
-  using R = vec::Rows<T>;
-  T* out = reinterpret_cast<T*>(data[0]);
   const T* in[] = {reinterpret_cast<const T*>(data[I + 1])..., nullptr};
-  vec::for_each_vec<T>(
-      n, f, in, std::index_sequence<I...>{},
-      [out](int64_t i, const typename R::V& value, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
-        count == R::size() ? R::store(out + i, value) : R::store(out + i, value, count);
-      },
-      repeated >> 1);
+  vec::for_each_vec<T>(n, f, in, std::index_sequence<I...>{},
+                       vec::RowStore<T>{reinterpret_cast<T*>(data[0])}, repeated >> 1);
 }
 
 template <typename V, typename F, typename... Before>

@@ -131,6 +131,98 @@ OPLOOM_ALWAYS_INLINE void for_each_lanes(int64_t n, const F& f) {
   }
 }
 
+// The last `count` of them, of which all are loaded.
+template <typename T>
+struct LastLanes : Lanes<T> {
+  using V = typename Lanes<T>::V;
+  explicit LastLanes(int64_t count) : count(count) {}
+  // `value` with what `others` has before these.
+  OPLOOM_ALWAYS_INLINE V with(V value, V others) const {
+    const auto before =
+        V::loadu(Lanes<T>::kPlaces.data()) < V(static_cast<T>(Lanes<T>::kSize - count));
+    return Lanes<T>::select(before, others, value);
+  }
+  int64_t count;
+};
+
+// Calls f(first, lanes) for what is left from j on, less than fills a vector, of a row of n
+// numbers, of which there are 32 bytes at least as T. Where a vector is longer, a mask costs
+// nothing.
+template <typename T, typename F>
+OPLOOM_ALWAYS_INLINE void for_rest(int64_t j, int64_t n, const F& f) {
+  if constexpr (Lanes<T>::kSize > 1) {
+    if (j == n) return;
+    if constexpr (sizeof(typename Lanes<T>::V) > 32) {
+      f(j, FirstLanes<T>(n - j));
+    } else {
+      f(n - Lanes<T>::kSize, LastLanes<T>(n - j));
+    }
+  }
+}
+
+// One of a pair of them: see Note [Pairs of vectors].
+template <typename In, int64_t k>
+struct OfPair : Lanes<wide_t<In>> {
+  using L = Lanes<wide_t<In>>;
+  OPLOOM_ALWAYS_INLINE static typename L::V load(const In* pair) {
+    if constexpr (L::kVec) return vec::Rows<In>::load_of_pair(pair, k);
+    if constexpr (!L::kVec) return L::load(pair + k);
+  }
+};
+
+// to[i] = value(i, lanes) for a number or some of them. With vectors, four are computed before any
+// is stored, which hides how long each takes; they are pairs if `value` loads rows of Out alone.
+// Those at the end are a vector of their own that begins before it, computed first since `to` may
+// be what is read: stores by a mask take long.
+template <typename T, bool pairs = false, typename Out, typename Value>
+OPLOOM_ALWAYS_INLINE void compute_row(Out* to, int64_t n, const Value& value) {
+  using L = Lanes<T>;
+  int64_t i = 0;
+  if constexpr (L::kVec) {
+    const int64_t last = n - L::kSize;
+    if (last < 0) {
+      if (n > 0) {
+        const FirstLanes<T> lanes(n);
+        lanes.store(to, value(0, lanes));
+      }
+      return;
+    }
+    typename L::V end(T(0));
+    if (n % L::kSize != 0) end = value(last, L());
+    constexpr int64_t kPair = 2 * L::kSize;
+    const auto pair_at = [&](int64_t k) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      if constexpr (pairs) {
+        return std::array{value(k, OfPair<Out, 0>()), value(k, OfPair<Out, 1>())};
+      } else {
+        return std::array{value(k, L()), value(k + L::kSize, L())};
+      }
+    };
+    const auto store = [&](int64_t k, const auto& pair) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      if constexpr (pairs) {
+        vec::Rows<Out>::store_pair(to + k, pair[0], pair[1]);
+      } else {
+        L::store(to + k, pair[0]);
+        L::store(to + k + L::kSize, pair[1]);
+      }
+    };
+    for (; i + 2 * kPair <= n; i += 2 * kPair) {
+      const auto first = pair_at(i), second = pair_at(i + kPair);
+      store(i, first);
+      store(i + kPair, second);
+    }
+    if constexpr (pairs && vec::Rows<Out>::kPairs) {
+      if (i + kPair <= n) {
+        store(i, pair_at(i));
+        i += kPair;
+      }
+    }
+    for (; i <= last; i += L::kSize) L::store(to + i, value(i, L()));
+    if (i < n) L::store(to + last, end);
+  } else {
+    for (; i < n; ++i) to[i] = static_cast<Out>(value(i, L()));
+  }
+}
+
 // F over all of them, in every place: halves first, then quarters, and so on; or over every
 // `period`, a power of two.
 template <typename F, typename T, int64_t step = Lanes<T>::kSize / 2>

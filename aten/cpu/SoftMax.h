@@ -44,6 +44,8 @@ struct Blocks {
   bool is_narrow() const {
     return inner < kNarrow<T>;
   }
+  // How much of the outer dimension is worth a thread.
+  int64_t within_grain() const { return std::max<int64_t>(1, kSoftMaxGrain / (length * inner)); }
   // Which of the outer x inner places the element at `offset` belongs to.
   int64_t place_of(int64_t offset) const {
     return offset / (length * inner) * inner + offset % inner;
@@ -63,6 +65,15 @@ struct Blocks {
   int64_t inner = 1;
 };
 
+// Calls some(first, number) for up to `most` of the outer dimension, which are computed together,
+// on several threads.
+template <typename F>
+void for_each_some(const Blocks& b, int64_t most, const F& some) {
+  at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += most) some(i, std::min(most, end - i));
+  });
+}
+
 // Calls tile(offset, width) for tiles of neighbouring columns on several threads; offset is that of
 // the tile's first element.
 template <typename Tile>
@@ -76,26 +87,6 @@ void for_each_tile(const Blocks& b, int64_t widest, const Tile& tile) {
       tile(i / tiles * b.length * b.inner + first, std::min(each, b.inner - first));
     }
   });
-}
-
-// to[i] = value(i, lanes) for a number or some of them. With vectors, four are computed before any
-// is stored, which hides how long each takes.
-template <typename T, typename Out, typename Value>
-OPLOOM_ALWAYS_INLINE void compute_row(Out* to, int64_t n, const Value& value) {
-  using L = Lanes<T>;
-  int64_t i = 0;
-  if constexpr (L::kVec) {
-    for (; i + 4 * L::kSize <= n; i += 4 * L::kSize) {
-      const auto first = value(i, L()), second = value(i + L::kSize, L()),
-                 third = value(i + 2 * L::kSize, L()), fourth = value(i + 3 * L::kSize, L());
-      L::store(to + i, first);
-      L::store(to + i + L::kSize, second);
-      L::store(to + i + 2 * L::kSize, third);
-      L::store(to + i + 3 * L::kSize, fourth);
-    }
-  }
-  for_each_lanes<T>(n - i,
-                    [&](int64_t j, auto lanes) { lanes.store(to + i + j, value(i + j, lanes)); });
 }
 
 // y[i] = f(x[i]); both may be the same.
@@ -160,11 +151,154 @@ OPLOOM_ALWAYS_INLINE std::pair<V, V> short_row_sums(const In* x, int64_t n, V (&
   max = across<PlainMax, T>(max);
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
     const V distance = value[i / L::kSize] - max;
-    const V e = vec::exp_of(distance);
+    const V e = vec::exp_of_negative(distance);
     sum = sum + lanes.with(e, V(T(0)));
     value[i / L::kSize] = log ? distance : e;
   });
   return {max, across<Add, T>(sum)};
+}
+
+// Note [Rows by stages]
+// Rows are gone over some at a time: for their extremes, for the exponentials of the distances from
+// the largest number, and for results. A processor sees no row behind one that is longer than a few
+// vectors; row by row, it would wait for each sum. And with AVX2, exp() of what is near 0 takes
+// three quarters of the time: where the least number of each row is, near_exponential() does for
+// all of them. With AVX512 there is no shorter form, and up to 256 numbers of a row fit into
+// registers.
+#if defined(CPU_CAPABILITY_AVX2)
+template <typename T>
+inline constexpr bool kStagesRows = std::is_same_v<T, float>;
+OPLOOM_ALWAYS_INLINE vec::Vec<float> near_exponential(vec::Vec<float> x) {
+  return vec::exp_of_near(x);
+}
+inline constexpr float kNear = vec::kNearPower;
+#else
+template <typename T>
+inline constexpr bool kStagesRows = false;
+inline constexpr float kNear = 0;
+#endif
+// Elements of a row from which on, and those of some together.
+template <typename T>
+inline constexpr int64_t kStagedFrom = 2 * Lanes<T>::kSize;
+inline constexpr int64_t kStaged = 4096;
+inline constexpr int64_t kMostStaged = 64;
+inline int64_t staged_together(int64_t n) {
+  return std::clamp<int64_t>(kStaged / n, 1, kMostStaged);
+}
+
+// The largest numbers of rows of n >= kStagedFrom elements; of infinities alone the lowest number,
+// since there is no distance between these. Whether all are near their row's largest.
+template <typename T, typename In>
+OPLOOM_NOINLINE bool row_maxima(const In* x, int64_t n, int64_t rows, T* max, Ahead ahead) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  constexpr int64_t kVecs = 4, kStep = kVecs * L::kSize;
+  V farthest(T(0));
+  for (int64_t i = 0; i < rows; ++i, x += n) {
+    V most[kVecs], least[kVecs];
+    std::fill_n(most, kVecs, V(std::numeric_limits<T>::lowest()));
+    std::fill_n(least, kVecs, V(std::numeric_limits<T>::max()));
+    // What is not a number is passed over, and makes the sum none, too.
+    const auto see = [&](int64_t k, int64_t j) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      const V value = L::load(x + j);
+      most[k] = PlainMax::apply(most[k], value);
+      least[k] = PlainMin::apply(least[k], value);
+    };
+    int64_t j = 0;
+    for (; j + kStep <= n; j += kStep) {
+      fetch_behind(x + j, kStep, ahead);
+      OPLOOM_UNROLL_VECS
+      for (int64_t k = 0; k < kVecs; ++k) see(k, j + k * L::kSize);
+    }
+    for (; j + L::kSize <= n; j += L::kSize) see(0, j);
+    if (j < n) see(1, n - L::kSize);
+    halve<PlainMax, 1>(most);
+    halve<PlainMin, 1>(least);
+    const V largest = across<PlainMax, T>(most[0]);
+    max[i] = L::first(largest);
+    farthest = PlainMin::apply(farthest, least[0] - largest);
+  }
+  return L::first(across<PlainMin, T>(farthest)) >= T(-kNear);
+}
+
+// The sums of the exponentials of the distances from `max`. With `keeps` the exponentials are put
+// into `kept`, too, which may be x. Unless it is 0, what lies `ahead` elements on is fetched.
+template <bool keeps, bool near, typename T, typename In>
+OPLOOM_NOINLINE void row_exponentials(const In* x, T* kept, int64_t n, int64_t rows, const T* max,
+                                      T* sums, int64_t ahead) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  for (int64_t i = 0; i < rows; ++i, x += n, kept += keeps ? n : 0) {
+    const V largest(max[i]);
+    const auto exponentials = [&](int64_t j) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      const V distance = L::load(x + j) - largest;
+      if constexpr (near) return near_exponential(distance);
+      if constexpr (!near) return vec::exp_of_negative(distance);
+    };
+    const auto add = [&](int64_t j, V e, V& sum) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      if constexpr (keeps) L::store(kept + j, e);
+      sum = sum + e;
+    };
+    V sums_of_row[] = {V(T(0)), V(T(0))}, end(T(0));
+    // The end is a vector that begins before it, computed before anything is kept in its place.
+    const int64_t rest = n % L::kSize, last = n - L::kSize;
+    if (rest > 0) end = exponentials(last);
+    int64_t j = 0;
+    while (j + 2 * L::kSize <= n) {
+      constexpr int64_t kFetched = 1024 / sizeof(In);
+      const int64_t count = std::min(n - j, kFetched), end_of_pairs = j + count - 2 * L::kSize;
+      if (ahead != 0) fetch(x, ahead + j, count);
+      for (; j <= end_of_pairs; j += 2 * L::kSize) {
+        const V first = exponentials(j), second = exponentials(j + L::kSize);
+        add(j, first, sums_of_row[0]);
+        add(j + L::kSize, second, sums_of_row[1]);
+      }
+    }
+    if (j <= last) add(j, exponentials(j), sums_of_row[0]);
+    if (rest > 0) {
+      if constexpr (keeps) L::store(kept + last, end);
+      sums_of_row[1] = sums_of_row[1] + LastLanes<T>(rest).with(end, V(T(0)));
+    }
+    sums[i] = L::first(across<Add, T>(sums_of_row[0] + sums_of_row[1]));
+  }
+}
+
+// Both of them for some rows.
+template <bool keeps, typename T, typename In>
+void staged_row_sums(const In* x, T* kept, int64_t n, int64_t rows, T* max, T* sums, Ahead ahead,
+                     int64_t fetched = 0) {
+  if (row_maxima(x, n, rows, max, ahead)) {
+    row_exponentials<keeps, true>(x, kept, n, rows, max, sums, fetched);
+  } else {
+    row_exponentials<keeps, false>(x, kept, n, rows, max, sums, fetched);
+  }
+}
+
+// The largest of n numbers and the sum of the exponentials of their distances from it, in rows
+// longer than kShort. Those of a block are gone over again while the first-level cache has it.
+template <typename T, typename In>
+std::pair<T, T> long_row_sums(const In* x, int64_t n, Ahead ahead) {
+  constexpr int64_t kBlock = 16384 / sizeof(T);
+  T max = std::numeric_limits<T>::lowest(), sum = 0;
+  for (int64_t i = 0; i < n;) {
+    // No block is shorter than a few vectors.
+    const int64_t count = n - i < kBlock + kStagedFrom<T> ? n - i : kBlock;
+    T largest, of_block;
+    if constexpr (kStagesRows<T>) {
+      T most;
+      staged_row_sums<false, T>(x + i, nullptr, count, 1, &most, &of_block, ahead);
+      largest = std::max(max, most);
+      if (largest > most) of_block *= vec::exp_of_negative(most - largest);
+    } else {
+      largest = std::max(max, reduce_chunk<Max, T>(x + i, count, ahead));
+      const auto exp = [largest](auto a) { return vec::exp_of_negative(a - decltype(a)(largest)); };
+      of_block = reduce_chunk<Add, T>(x + i, count, Ahead::None, exp);
+    }
+    sum = i == 0 ? of_block : sum * vec::exp_of_negative(max - largest) + of_block;
+    max = largest;
+    i += count;
+  }
+  return {max, sum};
 }
 
 // Calls rows(k, integer sequence from 0) for groups of `together` of n rows, the first one from
@@ -207,9 +341,9 @@ struct ColumnSums {
             V total(T(0));
             // A test in the loops of more rows costs up to a tenth, and brings less there.
             if (sizeof...(r) > 2 || k > 0 || !fresh) {
-              total = L::load(sum + j) * vec::exp_of(old - largest);
+              total = L::load(sum + j) * vec::exp_of_negative(old - largest);
             }
-            ((total = total + vec::exp_of(value[r] - largest)), ...);
+            ((total = total + vec::exp_of_negative(value[r] - largest)), ...);
             L::store(max + j, lanes.with(largest, old));
             L::store(sum + j, lanes.with(total, L::load(sum + j)));
           });
@@ -231,7 +365,8 @@ struct ColumnSums {
     wide.join(joined, [](T p, T q) { return PlainMax::apply(p, q); });
     wide.repeat(joined);
     compute_row<T>(sum, wide.width, [&](int64_t i, auto lanes) {
-      return lanes.load(sum + i) * vec::exp_of(lanes.load(max + i) - lanes.load(joined + i));
+      return lanes.load(sum + i) *
+             vec::exp_of_negative(lanes.load(max + i) - lanes.load(joined + i));
     });
     wide.join(sum, [](T p, T q) { return p + q; });
     std::copy_n(joined, columns, max);

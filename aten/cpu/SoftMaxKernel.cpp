@@ -1,6 +1,5 @@
 // Kernels of softmax, log_softmax and their gradients.
 #include <aten/core/Dispatch.h>
-#include <aten/cpu/Exp.h>
 #include <aten/cpu/SoftMax.h>
 #include <aten/stubs/SoftMax.h>
 
@@ -45,40 +44,46 @@ OPLOOM_ALWAYS_INLINE T softmax_short_row(const In* x, Out* y, int64_t n) {
   return L::first(sum);
 }
 
+// Exponentials of rows up to this length are kept on the stack.
+template <typename T>
+inline constexpr int64_t kLongest = 65536 / sizeof(T);
+
 // x and y have n elements and may be the same. If the writer streams, the row behind x is fetched.
 template <bool log, typename In>
 void softmax_row(const In* x, In* y, int64_t n, const RowWriter<In>& writer) {
   using T = wide_t<In>;
   using V = typename Lanes<T>::V;
-  const T max = reduce_chunk<Max, T>(x, n, writer.streams() ? Ahead::Far : Ahead::None);
-  const auto exp = [max](auto a) { return vec::exp_of(a - decltype(a)(max)); };
-  // f(i, lanes) computes some results.
-  const auto write = [&](bool fetches, const auto& f) {
+  const Ahead ahead = writer.streams() ? Ahead::Far : Ahead::None;
+  // f(i, lanes) computes some results; see compute_row() for `pairs`.
+  const auto write = [&]<bool pairs>(std::bool_constant<pairs>, bool fetches, const auto& f) {
     writer.write(y, n, [&](In* to, int64_t first, int64_t count) {
       if (fetches) writer.fetch_ahead(x, n + first, count);
-      compute_row<T>(to, count, [&](int64_t i, auto lanes) { return f(first + i, lanes); });
+      compute_row<T, pairs>(to, count, [&](int64_t i, auto lanes) { return f(first + i, lanes); });
     });
   };
   if constexpr (log) {
-    const T log_sum = std::log(reduce_chunk<Add, T>(x, n, Ahead::None, exp));
-    return write(writer.streams(), [x, max, log_sum](int64_t i, auto lanes) {
-      return lanes.load(x + i) - V(max) - V(log_sum);
-    });
+    const auto [max, sum] = long_row_sums<T>(x, n, ahead);
+    return write(std::true_type(), writer.streams(),
+                 [x, max, log_sum = std::log(sum)](int64_t i, auto lanes) {
+                   return lanes.load(x + i) - V(max) - V(log_sum);
+                 });
   }
+  const T max = reduce_chunk<Max, T>(x, n, ahead);
+  const auto exp = [max](auto a) { return vec::exp_of_negative(a - decltype(a)(max)); };
   // Exponentials are kept: where they are not rounded, in a longer row of the results. They are
   // added up a block at a time, which is in the cache still.
   constexpr bool kSame = std::is_same_v<T, In>;
   constexpr int64_t kBlock = 16384 / sizeof(T), kFetched = 1024 / sizeof(T);
-  constexpr int64_t kLongest = 65536 / sizeof(T);
-  alignas(64) T buffer[kLongest];
+  alignas(64) T buffer[kLongest<T>];
   T* kept = buffer;
   if constexpr (kSame) {
-    if (!writer.streams() || n > kLongest) kept = y;
-  } else if (n > kLongest) {
+    if (!writer.streams() || n > kLongest<T>) kept = y;
+  } else if (n > kLongest<T>) {
     const T sum = reduce_chunk<Add, T>(x, n, Ahead::None, exp);
-    return write(writer.streams(), [=, reciprocal = 1 / sum](int64_t i, auto lanes) {
-      return quotient(exp(lanes.load(x + i)), V(sum), V(reciprocal));
-    });
+    return write(std::true_type(), writer.streams(),
+                 [=, reciprocal = 1 / sum](int64_t i, auto lanes) {
+                   return quotient(exp(lanes.load(x + i)), V(sum), V(reciprocal));
+                 });
   }
   T sum = 0;
   for (int64_t i = 0; i < n; i += kBlock) {
@@ -91,7 +96,7 @@ void softmax_row(const In* x, In* y, int64_t n, const RowWriter<In>& writer) {
     }
     sum += reduce_chunk<Add, T>(kept + i, count, Ahead::None);
   }
-  write(false, [kept, sum, reciprocal = 1 / sum](int64_t i, auto lanes) {
+  write(std::false_type(), false, [kept, sum, reciprocal = 1 / sum](int64_t i, auto lanes) {
     return quotient(lanes.load(kept + i), V(sum), V(reciprocal));
   });
 }
@@ -114,9 +119,61 @@ struct KeptRows {
   }
 };
 
+// y = x - max - log_sum
+template <typename T, typename In>
+OPLOOM_NOINLINE void write_logs(const In* x, In* y, int64_t n, T max, T log_sum) {
+  using V = typename Lanes<T>::V;
+  compute_row<T, /*pairs=*/true>(
+      y, n, [=](int64_t i, auto lanes) { return lanes.load(x + i) - V(max) - V(log_sum); });
+}
+// y = x / sum
+template <typename T, typename In>
+OPLOOM_NOINLINE void write_quotients(const T* x, In* y, int64_t n, T sum) {
+  using V = typename Lanes<T>::V;
+  const V divisor(sum), reciprocal(T(1) / sum);
+  compute_row<T>(y, n, [=](int64_t i, auto lanes) {
+    return quotient(lanes.load(x + i), divisor, reciprocal);
+  });
+}
+
+// softmax_row() for rows of kStagedFrom to kLongest elements, by Note [Rows by stages].
+template <bool log, typename In>
+void softmax_staged_rows(const In* x, In* y, int64_t n, int64_t rows, const RowWriter<In>& writer) {
+  using T = wide_t<In>;
+  const Ahead ahead = writer.streams() ? Ahead::Far : Ahead::None;
+  const int64_t together = staged_together(n);
+  alignas(64) T buffer[kLongest<T>];
+  T max[kMostStaged], sums[kMostStaged];
+  for (int64_t i = 0; i < rows; i += together, x += together * n, y += together * n) {
+    const int64_t count = std::min(together, rows - i);
+    T* kept = buffer;
+    if constexpr (std::is_same_v<T, In>) {
+      if (!writer.streams()) kept = y;
+    }
+    staged_row_sums<!log, T>(x, kept, n, count, max, sums, ahead,
+                             writer.streams() ? together * n : 0);
+    if constexpr (log) take_logs(sums, count);
+    for (int64_t r = 0; r < count; ++r) {
+      writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t some) {
+        const int64_t place = r * n + first;
+        if constexpr (log) {
+          write_logs(x + place, to, some, max[r], sums[r]);
+        } else {
+          write_quotients(kept + place, to, some, sums[r]);
+        }
+      });
+    }
+  }
+}
+
 template <bool log, typename In>
 void softmax_rows(const In* x, In* y, int64_t n, int64_t rows, const RowWriter<In>& writer) {
   using T = wide_t<In>;
+  if constexpr (kStagesRows<T>) {
+    if (n >= kStagedFrom<T> && n <= kLongest<T>) {
+      return softmax_staged_rows<log>(x, y, n, rows, writer);
+    }
+  }
   if (n > kShort<T>) {
     for (int64_t i = 0; i < rows; ++i) softmax_row<log>(x + i * n, y + i * n, n, writer);
     return;
@@ -186,7 +243,7 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
   wide.join(max, [](T p, T q) { return PlainMax::apply(p, q); });
   wide.repeat(max);
   for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
-    const V e = vec::exp_of(lanes.load(row) - L::load(max + j));
+    const V e = vec::exp_of_negative(lanes.load(row) - L::load(max + j));
     if constexpr (!log) lanes.store(out, e);
     const V old = L::load(sum + j);
     L::store(sum + j, lanes.with(old + e, old));
@@ -250,14 +307,14 @@ void softmax_far_columns(const In* x, In* y, int64_t stride, int64_t n, int64_t 
     const V distance = lanes.load(x + row + j) - L::load(max + j);
     if constexpr (log) return distance - L::load(sum + j);
     if constexpr (!log) {
-      return quotient(vec::exp_of(distance), L::load(sum + j), L::load(reciprocal + j));
+      return quotient(vec::exp_of_negative(distance), L::load(sum + j), L::load(reciprocal + j));
     }
   });
 }
 
 // The sum of f(j, lanes) over n numbers, some of which are added up side by side.
 template <typename T, typename F>
-OPLOOM_ALWAYS_INLINE T sum_of(int64_t n, const F& f) {
+OPLOOM_ALWAYS_INLINE T row_sum(int64_t n, const F& f) {
   using L = Lanes<T>;
   constexpr int64_t kTogether = 256 / sizeof(T), kVecs = kTogether / L::kSize;
   typename L::V sums[kVecs];
@@ -284,7 +341,7 @@ OPLOOM_ALWAYS_INLINE void softmax_backward_row(const In* grad, const In* y, int6
   };
   V sum(T(0));
   if (n > kShort<T>) {
-    sum = V(sum_of<T>(n, term));
+    sum = V(row_sum<T>(n, term));
   } else {
     for_each_lanes<T>(n, [&](int64_t j, auto lanes) { sum = sum + term(j, lanes); });
     sum = across<Add, T>(sum);
@@ -300,8 +357,9 @@ void softmax_backward_rows(const In* grad, const In* y, In* out, int64_t n, int6
   using T = wide_t<In>;
   if (n > kShort<T>) {
     for (int64_t i = 0; i < rows * n; i += n) {
-      softmax_backward_row<log, T>(grad + i, y + i, n,
-                                   [&](const auto& values) { compute_row<T>(out + i, n, values); });
+      softmax_backward_row<log, T>(grad + i, y + i, n, [&](const auto& values) {
+        compute_row<T, true>(out + i, n, values);
+      });
     }
     return;
   }
@@ -342,7 +400,7 @@ void softmax_backward_columns(const T* grad, const T* y, T* out, int64_t stride,
   wide.repeat(sum);
   for_each_row([&](int64_t elements, const T* g, const T* v, T* o) {
     for (int64_t j = 0; j < elements; ++j) {
-      o[j] = log ? g[j] - branchless_exp(v[j]) * sum[j] : v[j] * (g[j] - sum[j]);
+      o[j] = log ? g[j] - vec::exp_of(v[j]) * sum[j] : v[j] * (g[j] - sum[j]);
     }
   });
 }
@@ -392,26 +450,6 @@ void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, i
   for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
 }
 
-// Whether rows are converted together: 16-bit ones that fill no vector would be loaded and stored
-// by masks one by one.
-template <typename In>
-bool converts_rows(const Blocks& b) {
-  return !std::is_same_v<In, wide_t<In>> && b.inner == 1 && b.length < 16;
-}
-// Calls rows(first element, number of rows, buffer) for such rows on several threads. The buffer
-// has room for them twice.
-template <typename F>
-void for_each_converted(const Blocks& b, const F& rows) {
-  const int64_t n = b.length, most = converted_together(n);
-  at::parallel_for(0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n),
-                   [&](int64_t begin, int64_t end) {
-                     float buffer[2 * 2048];
-                     for (int64_t i = begin; i < end; i += most) {
-                       rows(i * n, std::min(most, end - i), buffer);
-                     }
-                   });
-}
-
 template <bool log>
 void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
   OPLOOM_DISPATCH(
@@ -427,20 +465,19 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
             softmax_far_columns<log>(x + offset, y + offset, b.inner, n, width,
                                      RowWriter<scalar_t>(self.numel()));
           });
-        } else if (converts_rows<scalar_t>(b)) {
-          for_each_converted(b, [&](int64_t offset, int64_t rows, float* from) {
+        } else if (b.inner == 1 && converts_rows<scalar_t>(n)) {
+          for_each_some(b, converted_together(n), [&](int64_t first, int64_t rows) {
             // Not in place: what a mask has stored holds up loads of what lies beside it.
-            float* to = from + rows * n;
-            convert_row(x + offset, from, rows * n);
-            softmax_rows<log>(from, to, n, rows, RowWriter<float>(0));
-            convert_row(to, y + offset, rows * n);
+            T from[kConverted], to[kConverted];
+            convert_row(x + first * n, from, rows * n);
+            softmax_rows<log>(from, to, n, rows, RowWriter<T>(0));
+            convert_row(to, y + first * n, rows * n);
           });
         } else if (b.inner == 1) {
-          at::parallel_for(
-              0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n), [&](int64_t begin, int64_t end) {
-                const RowWriter<scalar_t> writer(self.numel());
-                softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
-              });
+          at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
+            const RowWriter<scalar_t> writer(self.numel());
+            softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
+          });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[n * width]);
@@ -475,20 +512,19 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             softmax_backward_far_columns<log>(g + offset, y + offset, out + offset, b.inner, n,
                                               width, RowWriter<scalar_t>(output.numel()));
           });
-        } else if (converts_rows<scalar_t>(b)) {
-          for_each_converted(b, [&](int64_t offset, int64_t rows, float* grad) {
-            float* value = grad + rows * n;
-            convert_row(g + offset, grad, rows * n);
-            convert_row(y + offset, value, rows * n);
+        } else if (b.inner == 1 && converts_rows<scalar_t>(n)) {
+          for_each_some(b, converted_together(n), [&](int64_t first, int64_t rows) {
+            T grad[kConverted], value[kConverted];
+            convert_row(g + first * n, grad, rows * n);
+            convert_row(y + first * n, value, rows * n);
             softmax_backward_rows<log>(grad, value, grad, n, rows);
-            convert_row(grad, out + offset, rows * n);
+            convert_row(grad, out + first * n, rows * n);
           });
         } else if (b.inner == 1) {
-          at::parallel_for(0, b.outer, std::max<int64_t>(1, kSoftMaxGrain / n),
-                           [&](int64_t begin, int64_t end) {
-                             softmax_backward_rows<log>(g + begin * n, y + begin * n,
-                                                        out + begin * n, n, end - begin);
-                           });
+          at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
+            softmax_backward_rows<log>(g + begin * n, y + begin * n, out + begin * n, n,
+                                       end - begin);
+          });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
             std::unique_ptr<T[]> buffer(new T[2 * n * width]);

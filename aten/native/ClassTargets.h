@@ -113,7 +113,7 @@ class ClassTargets {
 };
 
 inline Tensor contiguous_weight(const std::optional<Tensor>& weight) {
-  return weight.has_value() && weight->defined() ? weight->contiguous() : Tensor();
+  return is_given(weight) ? weight->contiguous() : Tensor();
 }
 
 // Sums over targets, as double, in a fixed order whatever the number of threads.

@@ -67,10 +67,6 @@ struct Logits {
 
 constexpr const char* kName = "cross_entropy_loss";
 
-bool is_given(const std::optional<Tensor>& weight) {
-  return weight.has_value() && weight->defined();
-}
-
 void check_logits(const Tensor& self, double label_smoothing) {
   OPLOOM_CHECK(self.dim() >= 1, kName,
                "(): expected input of at least one dimension, got a 0-dim tensor");

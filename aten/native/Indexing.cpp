@@ -730,7 +730,7 @@ TensorIterator make_index_iterator(const Tensor& first, const Tensor& second,
 
 bool has_index(OptionalTensorList indices) {
   for (const auto& index : indices) {
-    if (index.has_value() && index->defined()) return true;
+    if (is_given(index)) return true;
   }
   return false;
 }
@@ -790,7 +790,7 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
   const Tensor source = values.is_alias_of(self) ? values.clone() : values;
   std::vector<std::optional<Tensor>> apart(indices.begin(), indices.end());
   for (auto& index : apart) {
-    if (index.has_value() && index->defined() && index->is_alias_of(self)) index = index->clone();
+    if (is_given(index) && index->is_alias_of(self)) index = index->clone();
   }
   if (const Tensor* mask = whole_mask(self, apart);
       mask != nullptr && source.numel() == 1 && source.dim() <= 1 && !accumulate) {

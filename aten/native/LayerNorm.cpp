@@ -17,8 +17,6 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-bool is_defined(const std::optional<Tensor>& t) { return t.has_value() && t->defined(); }
-
 // See Note [Shapes of layer normalisation].
 struct Rows {
   int64_t m = 1;
@@ -39,7 +37,7 @@ Rows check_layer_norm(const char* op, const Tensor& input, IntArrayRef normalize
                "(): expected input to end in normalized_shape ", normalized_shape,
                ", got input of shape ", input.sizes());
   const auto check = [&](const char* name, const std::optional<Tensor>& t) {
-    if (!is_defined(t)) return;
+    if (!is_given(t)) return;
     OPLOOM_CHECK(t->sizes() == normalized_shape, op, "(): expected ", name,
                  " of shape normalized_shape ", normalized_shape, ", got ", t->sizes());
     OPLOOM_CHECK(t->scalar_type() == input.scalar_type(), op, "(): expected ", name,
@@ -63,7 +61,7 @@ DimVector statistics_shape(const Tensor& input, int64_t outer) {
 }
 
 Tensor contiguous_or_undefined(const std::optional<Tensor>& t) {
-  return is_defined(t) ? t->contiguous() : Tensor();
+  return is_given(t) ? t->contiguous() : Tensor();
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ DimVector shape_of_linear(const char* op, const Tensor& input, const Tensor& wei
   DimVector shape(input.sizes());
   shape.pop_back();
   if (weight.dim() == 2) shape.push_back(weight.sizes()[0]);
-  if (bias.has_value() && bias->defined()) {
+  if (is_given(bias)) {
     OPLOOM_CHECK(c10::are_expandable(bias->sizes(), shape), op,
                  "(): expected bias of shape [out] for weight of shape [out, in], got ",
                  bias->sizes(), " and ", weight.sizes());
@@ -331,7 +331,7 @@ void linear_into(const Tensor& input, const Tensor& weight, const std::optional<
   }
   if (weight.dim() == 1) return linear_into(input, weight.unsqueeze(0), bias, out);
   const int64_t n = weight.sizes()[0], k = weight.sizes()[1], m = out.numel() / n;
-  const bool has_bias = bias.has_value() && bias->defined();
+  const bool has_bias = is_given(bias);
   if (k == 0) {
     if (has_bias) begin_with("linear", *bias, out);
     return scale(out, has_bias ? 1 : 0);

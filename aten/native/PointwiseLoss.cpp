@@ -25,10 +25,8 @@ namespace at::inline oploom_v1::native {
 
 namespace {
 
-bool given(const std::optional<Tensor>& tensor) { return tensor.has_value() && tensor->defined(); }
-
 Tensor weighted(const Tensor& losses, const std::optional<Tensor>& weight, int64_t reduction) {
-  return apply_reduction(given(weight) ? losses * *weight : losses, reduction);
+  return apply_reduction(is_given(weight) ? losses * *weight : losses, reduction);
 }
 
 }  // namespace
@@ -70,7 +68,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
                                         const std::optional<Tensor>& pos_weight,
                                         int64_t reduction) {
   check_reduction("binary_cross_entropy_with_logits", reduction);
-  const Tensor losses = given(pos_weight)
+  const Tensor losses = is_given(pos_weight)
                             ? at::_binary_cross_entropy_with_logits(self, target, *pos_weight)
                             : at::_binary_cross_entropy_with_logits(self, target);
   return weighted(losses, weight, reduction);

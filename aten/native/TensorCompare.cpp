@@ -43,9 +43,6 @@ namespace at::inline oploom_v1 {
 
 namespace {
 
-// Whether operand `arg` is given: bounds of clamp are optional.
-bool given(const std::optional<Tensor>& tensor) { return tensor.has_value() && tensor->defined(); }
-
 void check_real(const char* op, const Tensor& self) {
   OPLOOM_CHECK(!self.is_complex(), op, "(): complex numbers are not supported, got ",
                self.scalar_type());
@@ -92,14 +89,15 @@ OPLOOM_META_FUNC(clamp)
 
 OPLOOM_META_FUNC(clamp, Tensor)
 (const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max) {
-  OPLOOM_CHECK(given(min) || given(max), "clamp(): at least one of min and max must be given");
+  OPLOOM_CHECK(is_given(min) || is_given(max),
+               "clamp(): at least one of min and max must be given");
   check_real("clamp", self);
-  if (given(min)) check_real("clamp", *min);
-  if (given(max)) check_real("clamp", *max);
-  if (given(min) && given(max)) {
+  if (is_given(min)) check_real("clamp", *min);
+  if (is_given(max)) check_real("clamp", *max);
+  if (is_given(min) && is_given(max)) {
     build_borrowing_ternary_op(maybe_get_output(), self, *min, *max);
   } else {
-    build_borrowing_binary_op(maybe_get_output(), self, given(min) ? *min : *max);
+    build_borrowing_binary_op(maybe_get_output(), self, is_given(min) ? *min : *max);
   }
 }
 
@@ -167,9 +165,9 @@ OPLOOM_IMPL_FUNC(clamp_out)
 OPLOOM_IMPL_FUNC(clamp_Tensor_out)
 (const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max,
  const Tensor& out) {
-  if (given(min) && given(max)) {
+  if (is_given(min) && is_given(max)) {
     clamp_stub(device_type(), *this);
-  } else if (given(min)) {
+  } else if (is_given(min)) {
     maximum_stub(device_type(), *this);
   } else {
     minimum_stub(device_type(), *this);

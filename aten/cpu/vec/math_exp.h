@@ -93,6 +93,11 @@ OPLOOM_ALWAYS_INLINE F exp_of(F x) {
   const F r = fmadd(n, F(kReducedRest<T>), hi);
   return scale_by_power(exp_near_zero(r), n, rounded);
 }
+// The same for x <= 0, for which there is a shorter form for some.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_of_negative(F x) {
+  return exp_of(x);
+}
 // (a + a_rest) exp(x + rest), where `rest` is what x has lost, for x from -1400 to 1400, or -174 to
 // 174. a + a r is kept in two numbers, and so is r.
 template <typename F>
@@ -141,10 +146,13 @@ inline constexpr float kEighthsPerPower = 11.5415603f;
 inline constexpr float kEighth = 0.086639404f;
 inline constexpr float kEighthRest = 3.993273e-06f;
 
+// 2^more as much.
+template <int more = 0>
 OPLOOM_ALWAYS_INLINE Vec<float> exp_of_near(Vec<float> x) {
   using V = Vec<float>;
-  const V rounded = fmadd(x, V(kEighthsPerPower), V(kRoundToWhole));
-  const V n = rounded - V(kRoundToWhole);
+  const V kRound(kRoundToWhole + 8 * more);
+  const V rounded = fmadd(x, V(kEighthsPerPower), kRound);
+  const V n = rounded - kRound;
   const V r = fmadd(n, V(-kEighth), x) + fmadd(n, V(-kEighthRest), V(-kEighthsLog));
   const V power = power_of_eighths(rounded);
   const V change = fmadd(r * r, polynomial(r, 0.4999982f, 0.16657186f, 0.040098872f), r);
@@ -165,6 +173,18 @@ OPLOOM_ALWAYS_INLINE Vec<float> exp(U& usual, const Vec<float>& x) {
   }
 }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const { return vec::exp(kAny, *this); }
+
+// exp(x) for x <= 0. Of what is below -104 it is 0, which is not computed: a processor takes long
+// for results that underflow, and what is masked, as in attention, is that far.
+OPLOOM_ALWAYS_INLINE Vec<float> exp_of_negative(Vec<float> x) {
+  if constexpr (kHasScale<Vec<float>>) {
+    return exp_of(x);
+  } else {
+    const Vec<float> least(-104.F);
+    const Vec<float> larger = exp_of_near<24>(at_least(x, least));
+    return blendv(larger, Vec<float>(0.F), x < least) * Vec<float>(0x1p-24F);
+  }
+}
 OPLOOM_ALWAYS_INLINE Vec<double> Vec<double>::exp() const { return exp_of(*this); }
 
 // 2^r for |r| <= 1/2.

@@ -70,10 +70,19 @@ OPLOOM_NOINLINE void store_from_float(T* target, Vec<float> value, int64_t count
 #define OPLOOM_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
 #endif
 
+// Note [Pairs of vectors]
+// Two neighbouring Vecs of 16-bit floats may be loaded in another order than their own, if they are
+// stored in it, too. With AVX2, bfloat16 are the even ones of sixteen numbers, which a shift makes
+// floats of, and the odd ones, which a mask does; one blend puts sixteen results together. In their
+// order, eight take a shuffle and a shift, and two shuffles to be stored, of which a Zen 3 does two
+// in a cycle: to add up two rows takes 1.6 times as long.
+
 // Rows of T, computed in opmath_type<T>: the 16-bit floats are converted on the way.
 template <typename T>
 struct Rows {
   using V = Vec<T>;
+  // Whether pairs have an order of their own.
+  static constexpr bool kPairs = false;
   static constexpr int size() { return V::size(); }
   OPLOOM_ALWAYS_INLINE static V load(const T* source) { return V::loadu(source); }
   OPLOOM_ALWAYS_INLINE static V load(const T* source, int64_t count) {
@@ -83,11 +92,20 @@ struct Rows {
   OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value, int64_t count) {
     value.storeu(target, count);
   }
+  // Vec k, 0 or 1, of the pair at `source`; results of a pair.
+  OPLOOM_ALWAYS_INLINE static V load_of_pair(const T* source, int64_t k) {
+    return load(source + k * size());
+  }
+  OPLOOM_ALWAYS_INLINE static void store_pair(T* target, const V& first, const V& second) {
+    store(target, first);
+    store(target + size(), second);
+  }
 };
 
 template <typename T>
 requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
   using V = Vec<float>;
+  static constexpr bool kPairs = requires(const T* source) { even_numbers(source); };
   static constexpr int size() { return V::size(); }
   OPLOOM_ALWAYS_INLINE static V load(const T* source) { return load_as_float(source); }
   OPLOOM_ALWAYS_INLINE static V load(const T* source, int64_t count) {
@@ -99,6 +117,41 @@ requires(c10::is_reduced_floating_point_v<T>) struct Rows<T> {
   OPLOOM_ALWAYS_INLINE static void store(T* target, const V& value, int64_t count) {
     store_from_float(target, value, count);
   }
+  OPLOOM_ALWAYS_INLINE static V load_of_pair(const T* source, int64_t k) {
+    if constexpr (kPairs) {
+      return k == 0 ? even_numbers(source) : odd_numbers(source);
+    } else {
+      return load(source + k * size());
+    }
+  }
+  OPLOOM_ALWAYS_INLINE static void store_pair(T* target, const V& first, const V& second) {
+    if constexpr (kPairs) {
+      store_numbers(target, first, second);
+    } else {
+      store(target, first);
+      store(target + size(), second);
+    }
+  }
+};
+
+// Stores results from `out` on, as elements of T.
+template <typename T>
+struct RowStore {
+  using R = Rows<T>;
+  static constexpr bool kStoresPairs = true;
+  OPLOOM_ALWAYS_INLINE void operator()(int64_t i, const typename R::V& value, int64_t count) const {
+    count == R::size() ? R::store(out + i, value) : R::store(out + i, value, count);
+  }
+  OPLOOM_ALWAYS_INLINE void pair(int64_t i, const typename R::V& first,
+                                 const typename R::V& second) const {
+    R::store_pair(out + i, first, second);
+  }
+  T* out;
+};
+// Whether a loop over rows of T that stores its results by `Store` takes pairs of vectors.
+template <typename T, typename Store>
+inline constexpr bool kTakesPairs = Rows<T>::kPairs&& requires {
+  Store::kStoresPairs;
 };
 
 // Whether loops over so many rows read a pair of vectors again and again where one number stands
@@ -135,21 +188,38 @@ struct Long : F {
   static constexpr int kCost = 10;
 };
 
-// f of so many Vecs, from element i on, of each row. Where a number stands for a whole row, two
-// Vecs of it are there.
-template <int64_t kVecs, typename T, typename F, size_t... I>
+// f of so many Vecs, from element i on, of each row; of pairs with `kPairs`. Where a number stands
+// for a whole row, two Vecs of it are there.
+template <int64_t kVecs, bool kPairs, typename T, typename F, size_t... I>
 OPLOOM_ALWAYS_INLINE auto compute_together(const T* const* in, int64_t i, uint32_t repeated, F&& f,
                                            std::index_sequence<I...>) {
   using R = Rows<T>;
   const auto value = [&](int64_t v) OPLOOM_ALWAYS_INLINE_LAMBDA {
     const int64_t pair = i + v / 2 * 2 * R::size();
-    return f(R::load(row_at<sizeof...(I)>(in, I, pair, repeated) + v % 2 * R::size())...);
+    const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      return kPairs ? R::load_of_pair(row, v % 2) : R::load(row + v % 2 * R::size());
+    };
+    return f(load(row_at<sizeof...(I)>(in, I, pair, repeated))...);
   };
   // No loop, which GCC would leave one where its body is long.
   return [&]<int64_t... v>(std::integer_sequence<int64_t, v...>) OPLOOM_ALWAYS_INLINE_LAMBDA {
     return std::array<decltype(value(0)), kVecs>{value(v)...};
   }
   (std::make_integer_sequence<int64_t, kVecs>());
+}
+
+// Stores these results.
+template <bool kPairs, typename Results, typename Store>
+OPLOOM_ALWAYS_INLINE void store_together(const Results& results, int64_t i, int64_t step,
+                                         const Store& store) {
+  constexpr size_t kEach = kPairs ? 2 : 1;
+  for (size_t v = 0; v < results.size(); v += kEach, i += kEach * step) {
+    if constexpr (kPairs) {
+      store.pair(i, results[v], results[v + 1]);
+    } else {
+      store(i, results[v], step);
+    }
+  }
 }
 
 // The loop over rows of n numbers: calls store(i, f(numbers at i of each row of `in`...), count)
@@ -165,8 +235,9 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
   int64_t i = 0;
   if constexpr (R::V::kInRegister) {
     constexpr int64_t kTogether = kComputedTogether<F>;
+    constexpr bool kPairs = kTakesPairs<T, Store>;
     for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
-      if constexpr (kInTurn<F> && kTogether == 2) {
+      if constexpr (kInTurn<F> && kTogether == 2 && !kPairs) {
         const auto compute = [&](int64_t past) OPLOOM_ALWAYS_INLINE_LAMBDA {
           store(i + past, f(R::load(row_at<kInputs>(in, I, i, repeated) + past)...), kStep);
         };
@@ -174,8 +245,8 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
         compute(kStep);
       } else {
         const auto results =
-            compute_together<kTogether>(in, i, repeated, f, std::index_sequence<I...>{});
-        for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
+            compute_together<kTogether, kPairs>(in, i, repeated, f, std::index_sequence<I...>{});
+        store_together<kPairs>(results, i, kStep, store);
       }
     }
     for (; i < n; i += kStep) {
@@ -303,19 +374,20 @@ requires(kTwoForms<F>) OPLOOM_ALWAYS_INLINE
   constexpr int64_t kStep = R::size();
   constexpr int64_t kTogether = kComputedTogether<F>;
   if constexpr (R::V::kInRegister) {
+    constexpr bool kPairs = kTakesPairs<T, Store>;
     constexpr int64_t kFew = 4 * kStep;
     int64_t others = kFew;  // so many are left over where some are not usual
     for (int64_t i = 0; i < n;) {
       const int64_t start = i;
       for (; i + kTogether * kStep <= n; i += kTogether * kStep) {
         Usual<typename R::V> usual;
-        auto results = compute_together<kTogether>(
+        auto results = compute_together<kTogether, kPairs>(
             in, i, repeated,
             [&](const auto&... x) OPLOOM_ALWAYS_INLINE_LAMBDA { return f(usual, x...); }, inputs);
         compute_here(results);
         if (!usual.were()) [[unlikely]]
           break;
-        for (int64_t v = 0; v < kTogether; ++v) store(i + v * kStep, results[v], kStep);
+        store_together<kPairs>(results, i, kStep, store);
       }
       if (i == n) break;
       others = i == start ? 2 * others : kFew;

@@ -388,17 +388,35 @@ OPLOOM_ALWAYS_INLINE void store_from_float(Half* target, Vec<float> value) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
                    _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
-// Rounds to nearest even; NaN stays NaN. Shifts and shuffles are what a Zen has few units for.
-OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
+// Rounds to nearest even, into the upper halves; NaN stays NaN. Shifts and shuffles are what a Zen
+// has few units for.
+OPLOOM_ALWAYS_INLINE __m256i rounded_to_bfloat16(Vec<float> value) {
   const __m256i bits = _mm256_castps_si256(value), last = _mm256_set1_epi32(0x10000);
   const __m256i odd = _mm256_cmpeq_epi32(_mm256_and_si256(bits, last), last);  // -1
-  __m256i rounded = _mm256_sub_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
-  rounded = _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc00000),
-                               _mm256_castps_si256(value.isnan().bits));
+  const __m256i rounded = _mm256_sub_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+  return _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc00000),
+                            _mm256_castps_si256(value.isnan().bits));
+}
+OPLOOM_ALWAYS_INLINE void store_from_float(BFloat16* target, Vec<float> value) {
   const __m256i upper_halves = _mm256_broadcastsi128_si256(_mm_set_epi64x(-1, 0x0f0e0b0a07060302));
-  const __m256i packed = _mm256_shuffle_epi8(rounded, upper_halves);
+  const __m256i packed = _mm256_shuffle_epi8(rounded_to_bfloat16(value), upper_halves);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(target),
                    _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0b1000)));
+}
+// Those of Note [Pairs of vectors].
+OPLOOM_ALWAYS_INLINE Vec<float> even_numbers(const BFloat16* source) {
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+  return Vec<float>(_mm256_castsi256_ps(_mm256_slli_epi32(bits, 16)));
+}
+OPLOOM_ALWAYS_INLINE Vec<float> odd_numbers(const BFloat16* source) {
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source));
+  const __m256i upper_halves = _mm256_set1_epi32(static_cast<int>(0xffff0000));
+  return Vec<float>(_mm256_castsi256_ps(_mm256_and_si256(bits, upper_halves)));
+}
+OPLOOM_ALWAYS_INLINE void store_numbers(BFloat16* target, Vec<float> even, Vec<float> odd) {
+  const __m256i lower = _mm256_srli_epi32(rounded_to_bfloat16(even), 16);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(target),
+                      _mm256_blend_epi16(lower, rounded_to_bfloat16(odd), 0b10101010));
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

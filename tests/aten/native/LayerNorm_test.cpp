@@ -31,8 +31,8 @@ TEST(LayerNorm, AgreesWithItsFormula) {
   at::manual_seed(1);
   for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
     const double tolerance = dtype == at::kDouble ? 1e-12 : dtype == at::kFloat ? 1e-5 : 5e-2;
-    for (int64_t n : {1, 7, 64, 1000}) {
-      const Tensor x = at::randn({5, n}, at::kDouble).mul(2).add(3).to(dtype);
+    for (int64_t n : {1, 7, 9, 16, 20, 64, 100, 771, 1000, 2500}) {
+      const Tensor x = at::randn({300 / n + 5, n}, at::kDouble).mul(2).add(3).to(dtype);
       const Tensor w = at::randn({n}, at::kDouble).to(dtype),
                    b = at::randn({n}, at::kDouble).to(dtype);
       const Tensor x64 = x.to(at::kDouble);
@@ -47,6 +47,42 @@ TEST(LayerNorm, AgreesWithItsFormula) {
       check(at::layer_norm(x, {n}, w, b), normal * w.to(at::kDouble) + b.to(at::kDouble));
       check(at::layer_norm(x.t().contiguous().t(), {n}, w, b),
             normal * w.to(at::kDouble) + b.to(at::kDouble));
+    }
+  }
+}
+
+// The gradients of float64, which GradientsOfManyRowsDoNotDependOnThreads checks, of what all
+// dtypes have exactly.
+TEST(LayerNorm, GradientsOfEveryDtype) {
+  at::manual_seed(6);
+  for (at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const double tolerance = dtype == at::kFloat ? 5e-6 : dtype == at::kHalf ? 2e-3 : 1.6e-2;
+    for (int64_t n : {1, 7, 9, 15, 16, 20, 40, 64, 100, 771, 2500}) {
+      const int64_t m = 300 / n + 3;
+      const auto numbers = [&](at::IntArrayRef shape) {
+        return at::randn(shape, at::kDouble).to(at::kBFloat16).to(at::kDouble);
+      };
+      const Tensor x = numbers({m, n}), g = numbers({m, n}), w = numbers({n});
+      const Tensor mean = numbers({m, 1}), rstd = numbers({m, 1});
+      for (const bool weighted : {false, true}) {
+        const auto backward = [&](at::ScalarType to) {
+          const std::optional<Tensor> weight = weighted ? w.to(to) : kNone;
+          return at::native_layer_norm_backward(g.to(to), x.to(to), {n}, mean.to(to), rstd.to(to),
+                                                weight, kNone, {true, true, true});
+        };
+        const auto wanted = backward(at::kDouble), got = backward(dtype);
+        const auto check = [&](const Tensor& of, const Tensor& expected) {
+          const Doubles a = doubles(of), b = doubles(expected);
+          const double scale = expected.abs().max().item<double>();
+          for (size_t i = 0; i < b.size(); ++i) {
+            ASSERT_NEAR(a[i], b[i], tolerance * (std::abs(b[i]) + 0.1 * scale))
+                << dtype << ' ' << n << ' ' << i;
+          }
+        };
+        check(std::get<0>(got), std::get<0>(wanted));
+        check(std::get<1>(got), std::get<1>(wanted));
+        check(std::get<2>(got), std::get<2>(wanted));
+      }
     }
   }
 }

@@ -18,7 +18,9 @@
 #include <generated/ops/select.h>
 #include <generated/ops/softmax.h>
 #include <generated/ops/sub.h>
+#include <generated/ops/t.h>
 #include <generated/ops/transpose.h>
+#include <generated/ops/unsqueeze.h>
 #include <generated/ops/view.h>
 
 #include <algorithm>
@@ -207,6 +209,67 @@ TEST(SoftMax, SpecialValuesAtEveryPlace) {
           EXPECT_NEAR(got[n + i], i == place ? 0 : 1.0 / static_cast<double>(n - 1), 1e-6) << n;
           EXPECT_EQ(log[n + i] == -inf, i == place) << n;
         }
+      }
+    }
+  }
+}
+
+// Numbers so far below the largest that their exponentials are subnormal or 0, beside rows without
+// such, in rows that are gone over together.
+TEST(SoftMax, NearAndFarNumbers) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  at::manual_seed(5);
+  for (at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
+    const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 5e-6 : 1e-2;
+    for (const int64_t n : {15, 16, 33, 100, 128, 1000, 4099, 5000}) {
+      Tensor t = at::randn({4200 / n + 90, n}, at::kDouble).mul(4).to(dtype);
+      t[1].narrow(0, n / 2, n / 2).fill_(-inf);
+      t[2].fill_(-inf);
+      t[3].narrow(0, 0, 3).fill_(-90);
+      t[4].narrow(0, n - 3, 3).fill_(-20000);
+      t[5][n - 1].fill_(inf);
+      t[70][n - 1].fill_(-100);
+      t[71].fill_(-inf);
+      t[72].fill_(inf);
+      for (const bool log : {false, true}) {
+        for (const bool columns : {false, true}) {
+          const Tensor x = columns ? t.t().contiguous().unsqueeze(0) : t.unsqueeze(-1);
+          const Doubles expected = naive_softmax(x, log),
+                        got = doubles(log ? x.log_softmax(1) : x.softmax(1));
+          for (size_t i = 0; i < got.size(); ++i) {
+            if (std::isnan(expected[i]) ? std::isnan(got[i]) : expected[i] == got[i]) continue;
+            const double smallest = log                      ? tolerance
+                                    : dtype == at::kHalf     ? 6e-8
+                                    : dtype == at::kBFloat16 ? 1e-40
+                                                             : 3e-45;
+            ASSERT_NEAR(got[i], expected[i],
+                        (columns ? 5 : 1) * (tolerance * std::abs(expected[i]) + smallest))
+                << dtype << ' ' << n << " at " << i << (log ? " log" : "") << columns;
+          }
+        }
+      }
+    }
+  }
+}
+
+// exp() of what softmax() takes it of, in rows that are near and rows that are far.
+TEST(SoftMax, Exponentials) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr int64_t kRows = 5000, kColumns = 24;
+  for (const bool far : {false, true}) {
+    const double least = far ? -105 : -86.9;
+    Tensor x = at::arange(kRows * kColumns, at::kDouble)
+                   .mul(least / static_cast<double>(kRows * kColumns))
+                   .view({kRows, kColumns})
+                   .to(at::kFloat);
+    x.select(1, 0).fill_(0);
+    if (far) x.select(1, 1).fill_(-inf);
+    for (const bool columns : {false, true}) {
+      const Tensor y = columns ? x.t().contiguous().softmax(0).t() : x.softmax(1);
+      const Doubles in = doubles(x), out = doubles(y.contiguous());
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double wanted = std::exp(in[i]) * out[i / kColumns * kColumns];
+        ASSERT_NEAR(out[i], wanted, 4e-7 * wanted + 3e-45) << in[i] << columns;
       }
     }
   }
