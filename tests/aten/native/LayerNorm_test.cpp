@@ -51,12 +51,14 @@ TEST(LayerNorm, AgreesWithItsFormula) {
   }
 }
 
-// The gradients of float64, which GradientsOfManyRowsDoNotDependOnThreads checks, of what all
-// dtypes have exactly.
+// Beside their formulas in float64, of numbers that all dtypes have exactly.
 TEST(LayerNorm, GradientsOfEveryDtype) {
   at::manual_seed(6);
-  for (at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
-    const double tolerance = dtype == at::kFloat ? 5e-6 : dtype == at::kHalf ? 2e-3 : 1.6e-2;
+  for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    const double tolerance = dtype == at::kDouble  ? 1e-12
+                             : dtype == at::kFloat ? 5e-6
+                             : dtype == at::kHalf  ? 2e-3
+                                                   : 1.6e-2;
     for (int64_t n : {1, 7, 9, 15, 16, 20, 40, 64, 100, 771, 2500}) {
       const int64_t m = 300 / n + 3;
       const auto numbers = [&](at::IntArrayRef shape) {
@@ -65,23 +67,21 @@ TEST(LayerNorm, GradientsOfEveryDtype) {
       const Tensor x = numbers({m, n}), g = numbers({m, n}), w = numbers({n});
       const Tensor mean = numbers({m, 1}), rstd = numbers({m, 1});
       for (const bool weighted : {false, true}) {
-        const auto backward = [&](at::ScalarType to) {
-          const std::optional<Tensor> weight = weighted ? w.to(to) : kNone;
-          return at::native_layer_norm_backward(g.to(to), x.to(to), {n}, mean.to(to), rstd.to(to),
-                                                weight, kNone, {true, true, true});
-        };
-        const auto wanted = backward(at::kDouble), got = backward(dtype);
+        const auto [dx, dw, db] = at::native_layer_norm_backward(
+            g.to(dtype), x.to(dtype), {n}, mean.to(dtype), rstd.to(dtype),
+            weighted ? std::optional<Tensor>(w.to(dtype)) : kNone, kNone, {true, true, true});
+        const Tensor h = (x - mean) * rstd, a = weighted ? g * w : g;
         const auto check = [&](const Tensor& of, const Tensor& expected) {
-          const Doubles a = doubles(of), b = doubles(expected);
+          const Doubles numbers = doubles(of), wanted = doubles(expected);
           const double scale = expected.abs().max().item<double>();
-          for (size_t i = 0; i < b.size(); ++i) {
-            ASSERT_NEAR(a[i], b[i], tolerance * (std::abs(b[i]) + 0.1 * scale))
+          for (size_t i = 0; i < wanted.size(); ++i) {
+            ASSERT_NEAR(numbers[i], wanted[i], tolerance * (std::abs(wanted[i]) + 0.1 * scale))
                 << dtype << ' ' << n << ' ' << i;
           }
         };
-        check(std::get<0>(got), std::get<0>(wanted));
-        check(std::get<1>(got), std::get<1>(wanted));
-        check(std::get<2>(got), std::get<2>(wanted));
+        check(dx, rstd * (a - a.mean({1}, true) - h * (a * h).mean({1}, true)));
+        check(dw, (g * h).sum({0}));
+        check(db, g.sum({0}));
       }
     }
   }
