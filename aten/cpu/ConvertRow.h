@@ -5,7 +5,6 @@
 #include <aten/stubs/Copy.h>
 
 #include <algorithm>
-#include <type_traits>
 
 namespace at::inline oploom_v1::native::inline CPU_CAPABILITY {
 

@@ -24,15 +24,16 @@ OPLOOM_NOINLINE void short_rows_sums(const In* x, int64_t n, int64_t rows, T* ma
   }
 }
 
+// With `fetches`, rows that are to be staged are fetched while others are.
 template <typename T, typename In>
-void row_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
+void row_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum, bool fetches) {
   const Ahead ahead = fetched_ahead();
   if constexpr (kStagesRows<T>) {
     if (n >= kStagedFrom<T> && n <= kStaged) {
       const int64_t together = staged_together(n);
       for (int64_t i = 0; i < rows; i += together) {
         staged_row_sums<false, T>(x + i * n, nullptr, n, std::min(together, rows - i), max + i,
-                                  sum + i, ahead);
+                                  sum + i, ahead, fetches ? together * n : 0);
       }
       return;
     }
@@ -88,7 +89,7 @@ void log_sums_kernel(const TensorBase& self, int64_t dim, void* maxima, void* lo
     }
     if (b.inner == 1) {
       return for_each_some(b, b.within_grain(), [&](int64_t first, int64_t rows) {
-        row_sums(x + first * n, n, rows, max + first, sum + first);
+        row_sums(x + first * n, n, rows, max + first, sum + first, fetches.streams());
         finish(first, rows);
       });
     }

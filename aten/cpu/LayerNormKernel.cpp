@@ -164,28 +164,6 @@ struct Normalization {
   const In* b;
 };
 
-// Of rows that are converted before and after.
-template <typename In>
-struct ConvertedRows {
-  explicit ConvertedRows(const Normalization<In>& of) : n(of.n), normalization{n, of.eps, w, b} {
-    if (!converts_rows<In>(n)) return;
-    convert_row(of.w, w, n);
-    convert_row(of.b, b, n);
-  }
-  ConvertedRows(const ConvertedRows&) = delete;
-  ConvertedRows& operator=(const ConvertedRows&) = delete;
-  void operator()(const In* x, In* y, int64_t rows, float* means, float* rstds,
-                  const RowWriter<In>&) const {
-    float from[kConverted], to[kConverted];
-    convert_row(x, from, rows * n);
-    normalization(from, to, rows, means, rstds, RowWriter<float>(0));
-    convert_row(to, y, rows * n);
-  }
-  int64_t n;
-  float w[kConvertedBelow], b[kConvertedBelow];
-  Normalization<float> normalization;
-};
-
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
                        const TensorBase& input, const TensorBase& weight, const TensorBase& bias,
                        int64_t m, int64_t n, double eps) {
@@ -207,19 +185,28 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
         normalization(x + begin * n, y + begin * n, end - begin, means + begin, rstds + begin,
                       writer);
       } else {
-        // Some rows at a time, whose statistics are rounded.
-        T statistics[2][kConverted];
         const bool converts = converts_rows<scalar_t>(n);
+        T w[kConvertedBelow], b[kConvertedBelow];
+        if (converts) {
+          convert_row(normalization.w, w, n);
+          convert_row(normalization.b, b, n);
+        }
+        const Normalization<T> of_converted{n, normalization.eps, w, b};
+        // Some rows at a time, whose statistics are rounded.
+        T of_means[kConverted], of_rstds[kConverted];
         const int64_t together = converts ? converted_together(n) : kConverted;
-        const ConvertedRows<scalar_t> converted(normalization);
         for (int64_t i = begin; i < end; i += together) {
           const int64_t rows = std::min(together, end - i);
-          const auto normalize_by = [&](const auto& f) {
-            f(x + i * n, y + i * n, rows, statistics[0], statistics[1], writer);
-          };
-          converts ? normalize_by(converted) : normalize_by(normalization);
-          convert_row(statistics[0], means + i, rows);
-          convert_row(statistics[1], rstds + i, rows);
+          if (converts) {
+            T from[kConverted], to[kConverted];
+            convert_row(x + i * n, from, rows * n);
+            of_converted(from, to, rows, of_means, of_rstds, RowWriter<T>(0));
+            convert_row(to, y + i * n, rows * n);
+          } else {
+            normalization(x + i * n, y + i * n, rows, of_means, of_rstds, writer);
+          }
+          convert_row(of_means, means + i, rows);
+          convert_row(of_rstds, rstds + i, rows);
         }
       }
     });

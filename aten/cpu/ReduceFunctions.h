@@ -21,6 +21,14 @@
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 
+// Loops over Vecs are unrolled, which then stay in registers. Those over single numbers are longer,
+// and the compiler finds vectors for them.
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#define OPLOOM_UNROLL_VECS _Pragma("GCC unroll 8")
+#else
+#define OPLOOM_UNROLL_VECS
+#endif
+
 // The dtype that elements are summed in.
 template <typename T>
 using wide_t = std::conditional_t<std::is_same_v<T, c10::Half> || std::is_same_v<T, c10::BFloat16>,
@@ -242,6 +250,39 @@ OPLOOM_ALWAYS_INLINE typename Lanes<T>::V across(typename Lanes<T>::V x, int64_t
   }
 }
 
+// F over each of as many of them as they have lanes: over x[i] in lane i, by pairs of them whose
+// halves become one. That takes a third as many instructions as across() for each. Leaves x as it
+// comes.
+template <typename F, typename T, int64_t count = Lanes<T>::kSize>
+OPLOOM_ALWAYS_INLINE typename Lanes<T>::V across_each(typename Lanes<T>::V* x) {
+  if constexpr (count == 1) {
+    return x[0];
+  } else {
+    using V = typename Lanes<T>::V;
+    typedef T Raw __attribute__((vector_size(sizeof(V))));
+    // Lanes of 16 bytes first, which need not leave these; then the 16 bytes.
+    constexpr int64_t kSize = Lanes<T>::kSize, kWithin = 16 / sizeof(T);
+    constexpr bool kAreWithin = count > kSize / kWithin;
+    constexpr int64_t kUnit = kAreWithin ? 1 : kWithin, kBlock = kAreWithin ? kWithin : kSize;
+    OPLOOM_UNROLL_VECS
+    for (int64_t i = 0; i < count / 2; ++i) {
+      const Raw a = std::bit_cast<Raw>(x[2 * i]), b = std::bit_cast<Raw>(x[2 * i + 1]);
+      // Of each block, the units at even or odd places of a, then those of b.
+      const auto half = [&]<int64_t odd, int64_t... k>(std::integer_sequence<int64_t, odd>,
+                                                       std::integer_sequence<int64_t, k...>) {
+        return std::bit_cast<V>(Raw(__builtin_shufflevector(
+            a, b,
+            (k % kBlock / (kBlock / 2) * kSize + k / kBlock * kBlock +
+             (k % (kBlock / 2) / kUnit * 2 + odd) * kUnit + k % kUnit)...)));
+      };
+      constexpr auto kLanes = std::make_integer_sequence<int64_t, kSize>();
+      x[i] = F::apply(half(std::integer_sequence<int64_t, 0>(), kLanes),
+                      half(std::integer_sequence<int64_t, 1>(), kLanes));
+    }
+    return across_each<F, T, count / 2>(x);
+  }
+}
+
 struct Identity {
   template <typename V>
   OPLOOM_ALWAYS_INLINE V operator()(V x) const {
@@ -378,14 +419,6 @@ struct PlaceOf {
     return static_cast<V>(bits ^ ((bits >> 15) & V(int16_t{0x7fff})));
   }
 };
-
-// Loops over Vecs are unrolled, which then stay in registers. Those over single numbers are longer,
-// and the compiler finds vectors for them.
-#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
-#define OPLOOM_UNROLL_VECS _Pragma("GCC unroll 8")
-#else
-#define OPLOOM_UNROLL_VECS
-#endif
 
 // F of halves and halves until `few` are left.
 template <typename F, int64_t few, typename V, size_t count>

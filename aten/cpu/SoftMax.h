@@ -161,11 +161,14 @@ OPLOOM_ALWAYS_INLINE std::pair<V, V> short_row_sums(const In* x, int64_t n, V (&
 // Note [Rows by stages]
 // Rows are gone over some at a time: for their extremes, for the exponentials of the distances from
 // the largest number, and for results. A processor sees no row behind one that is longer than a few
-// vectors; row by row, it would wait for each sum. And with AVX2, exp() of what is near 0 takes
-// three quarters of the time: where the least number of each row is, near_exponential() does for
-// all of them. With AVX512 there is no shorter form, and up to 256 numbers of a row fit into
-// registers.
-#if defined(CPU_CAPABILITY_AVX2)
+// vectors; row by row, it would wait for each sum. What vectors of some rows hold is reduced at
+// once, see across_each(). And with AVX2, exp() of what is near 0 takes three quarters of the time:
+// where the least number of each row is, near_exponential() does for all of them. With AVX512 there
+// is no shorter form.
+//
+// What no vector is filled by goes through tails, which are gone over by themselves: a loop has
+// exp() once, since the compiler would load its constants again for each row otherwise.
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 template <typename T>
 inline constexpr bool kStagesRows = std::is_same_v<T, float>;
 OPLOOM_ALWAYS_INLINE vec::Vec<float> near_exponential(vec::Vec<float> x) {
@@ -177,101 +180,187 @@ template <typename T>
 inline constexpr bool kStagesRows = false;
 inline constexpr float kNear = 0;
 #endif
-// Elements of a row from which on, and those of some together.
+// Elements of a row from which on: one of no more than a vector of AVX2 is seen behind others. What
+// is gone over together, and the most rows.
 template <typename T>
-inline constexpr int64_t kStagedFrom = 2 * Lanes<T>::kSize;
+inline constexpr int64_t kStagedFrom = Lanes<T>::kSize > 8 ? 1 : Lanes<T>::kSize + 1;
 inline constexpr int64_t kStaged = 4096;
 inline constexpr int64_t kMostStaged = 64;
 inline int64_t staged_together(int64_t n) {
   return std::clamp<int64_t>(kStaged / n, 1, kMostStaged);
 }
 
-// The largest numbers of rows of n >= kStagedFrom elements; of infinities alone the lowest number,
-// since there is no distance between these. Whether all are near their row's largest.
+// Whether near_exponential() takes less time than exp() does anyway.
+template <typename T>
+inline constexpr bool kHasNearForm = kStagesRows<T> && !vec::kHasScale<typename Lanes<T>::V>;
+
+// The vector of a row of n numbers that begins `lanes` before its end. A row that is shorter is
+// filled up by its first number: exponentials that underflow would take the processor long.
+template <typename T, typename In>
+OPLOOM_ALWAYS_INLINE typename Lanes<T>::V tail_of_row(const In* row, int64_t n,
+                                                      int64_t lanes = Lanes<T>::kSize) {
+  if (n >= lanes) return Lanes<T>::load(row + n - lanes);
+  const FirstLanes<T> first(n);
+  return first.with(first.load(row), typename Lanes<T>::V(static_cast<T>(row[0])));
+}
+
+// The largest numbers of rows; of infinities alone the lowest number, since there is no distance
+// between these. With kHasNearForm, whether all are that near to their row's largest.
 template <typename T, typename In>
 OPLOOM_NOINLINE bool row_maxima(const In* x, int64_t n, int64_t rows, T* max, Ahead ahead) {
   using L = Lanes<T>;
   using V = typename L::V;
   constexpr int64_t kVecs = 4, kStep = kVecs * L::kSize;
+  const V lowest(std::numeric_limits<T>::lowest()), highest(std::numeric_limits<T>::max());
   V farthest(T(0));
-  for (int64_t i = 0; i < rows; ++i, x += n) {
-    V most[kVecs], least[kVecs];
-    std::fill_n(most, kVecs, V(std::numeric_limits<T>::lowest()));
-    std::fill_n(least, kVecs, V(std::numeric_limits<T>::max()));
-    // What is not a number is passed over, and makes the sum none, too.
-    const auto see = [&](int64_t k, int64_t j) OPLOOM_ALWAYS_INLINE_LAMBDA {
-      const V value = L::load(x + j);
-      most[k] = PlainMax::apply(most[k], value);
-      least[k] = PlainMin::apply(least[k], value);
-    };
-    int64_t j = 0;
-    for (; j + kStep <= n; j += kStep) {
-      fetch_behind(x + j, kStep, ahead);
-      OPLOOM_UNROLL_VECS
-      for (int64_t k = 0; k < kVecs; ++k) see(k, j + k * L::kSize);
+  for (int64_t group = 0; group < rows; group += L::kSize) {
+    const int64_t count = std::min(rows - group, L::kSize);
+    V largest[L::kSize], smallest[L::kSize];
+    for (int64_t i = 0; i < count; ++i, x += n) {
+      V most[kVecs] = {lowest}, least[kVecs] = {highest};
+      // What is not a number is passed over, and makes the sum none, too.
+      const auto see = [&](int64_t k, V value) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        most[k] = PlainMax::apply(most[k], value);
+        if constexpr (kHasNearForm<T>) least[k] = PlainMin::apply(least[k], value);
+      };
+      int64_t j = 0;
+      if (n >= kStep) {
+        std::fill(most + 1, most + kVecs, lowest);
+        std::fill(least + 1, least + kVecs, highest);
+        for (; j + kStep <= n; j += kStep) {
+          fetch_behind(x + j, kStep, ahead);
+          OPLOOM_UNROLL_VECS
+          for (int64_t k = 0; k < kVecs; k += 2) {
+            see(k, OfPair<In, 0>::load(x + j + k * L::kSize));
+            see(k + 1, OfPair<In, 1>::load(x + j + k * L::kSize));
+          }
+        }
+        halve<PlainMax, 1>(most);
+        if constexpr (kHasNearForm<T>) halve<PlainMin, 1>(least);
+      }
+      for (; j + L::kSize <= n; j += L::kSize) see(0, L::load(x + j));
+      if (j < n) see(0, tail_of_row<T>(x, n));
+      largest[i] = most[0];
+      if constexpr (kHasNearForm<T>) smallest[i] = least[0];
     }
-    for (; j + L::kSize <= n; j += L::kSize) see(0, j);
-    if (j < n) see(1, n - L::kSize);
-    halve<PlainMax, 1>(most);
-    halve<PlainMin, 1>(least);
-    const V largest = across<PlainMax, T>(most[0]);
-    max[i] = L::first(largest);
-    farthest = PlainMin::apply(farthest, least[0] - largest);
+    std::fill(largest + count, largest + L::kSize, V(T(0)));
+    const V of_rows = across_each<PlainMax, T>(largest);
+    FirstLanes<T>(count).store(max + group, of_rows);
+    if constexpr (kHasNearForm<T>) {
+      std::fill(smallest + count, smallest + L::kSize, V(T(0)));
+      farthest = PlainMin::apply(farthest, across_each<PlainMin, T>(smallest) - of_rows);
+    }
   }
-  return L::first(across<PlainMin, T>(farthest)) >= T(-kNear);
+  if constexpr (!kHasNearForm<T>) return false;
+  if constexpr (kHasNearForm<T>) {
+    return L::first(across<PlainMin, T>(farthest)) >= T(-kNear);
+  }
 }
 
-// The sums of the exponentials of the distances from `max`. With `keeps` the exponentials are put
-// into `kept`, too, which may be x. Unless it is 0, what lies `ahead` elements on is fetched.
-template <bool keeps, bool near, typename T, typename In>
+// Of rows of n elements, `whole` are gone over by steps of one vector, or of a pair; what is left
+// is the end of `width` others, one vector or two: the row's tail.
+template <typename T, bool pairs>
+struct RowParts {
+  static constexpr int64_t kStep = (pairs ? 2 : 1) * Lanes<T>::kSize;
+  explicit RowParts(int64_t n)
+      : whole(n / kStep * kStep),
+        width((n - whole + Lanes<T>::kSize - 1) / Lanes<T>::kSize * Lanes<T>::kSize) {}
+  int64_t whole, width;
+};
+
+// The sums of the exponentials of the distances from `max`; those of the tails are there. With
+// `keeps` the exponentials are put into `kept`, too, which may be x, and where a row begins each n
+// elements, or each vector. Unless it is 0, what lies `ahead` elements on is fetched.
+template <bool keeps, bool near, bool pairs, typename T, typename In>
 OPLOOM_NOINLINE void row_exponentials(const In* x, T* kept, int64_t n, int64_t rows, const T* max,
-                                      T* sums, int64_t ahead) {
+                                      T* sums, int64_t ahead, const T* tails) {
   using L = Lanes<T>;
   using V = typename L::V;
-  for (int64_t i = 0; i < rows; ++i, x += n, kept += keeps ? n : 0) {
-    const V largest(max[i]);
-    const auto exponentials = [&](int64_t j) OPLOOM_ALWAYS_INLINE_LAMBDA {
-      const V distance = L::load(x + j) - largest;
-      if constexpr (near) return near_exponential(distance);
-      if constexpr (!near) return vec::exp_of_negative(distance);
-    };
-    const auto add = [&](int64_t j, V e, V& sum) OPLOOM_ALWAYS_INLINE_LAMBDA {
-      if constexpr (keeps) L::store(kept + j, e);
-      sum = sum + e;
-    };
-    V sums_of_row[] = {V(T(0)), V(T(0))}, end(T(0));
-    // The end is a vector that begins before it, computed before anything is kept in its place.
-    const int64_t rest = n % L::kSize, last = n - L::kSize;
-    if (rest > 0) end = exponentials(last);
-    int64_t j = 0;
-    while (j + 2 * L::kSize <= n) {
-      constexpr int64_t kFetched = 1024 / sizeof(In);
-      const int64_t count = std::min(n - j, kFetched), end_of_pairs = j + count - 2 * L::kSize;
-      if (ahead != 0) fetch(x, ahead + j, count);
-      for (; j <= end_of_pairs; j += 2 * L::kSize) {
-        const V first = exponentials(j), second = exponentials(j + L::kSize);
-        add(j, first, sums_of_row[0]);
-        add(j + L::kSize, second, sums_of_row[1]);
+  // What is kept is in its order.
+  using First = std::conditional_t<keeps, L, OfPair<In, 0>>;
+  using Second = std::conditional_t<keeps, L, OfPair<In, 1>>;
+  constexpr int64_t kSecond = keeps ? L::kSize : 0;
+  constexpr int64_t kStep = RowParts<T, pairs>::kStep;
+  const RowParts<T, pairs> parts(n);
+  const int64_t kept_row = keeps ? std::max(n, L::kSize) : 0;
+  const V zero(T(0)), places = V::loadu(L::kPlaces.data());
+  const auto counts = n < L::kSize ? places < V(static_cast<T>(n))
+                                   : places >= V(static_cast<T>(parts.whole + parts.width - n));
+  for (int64_t group = 0; group < rows; group += L::kSize) {
+    const int64_t count = std::min(rows - group, L::kSize);
+    V totals[L::kSize];
+    for (int64_t i = 0; i < count; ++i, x += n, kept += kept_row, tails += parts.width) {
+      const V largest(max[group + i]);
+      V sum = zero, second_sum = zero;
+      const auto exponentials = [&](int64_t j, auto lanes) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        const V distance = lanes.load(x + j) - largest;
+        if constexpr (near) return near_exponential(distance);
+        if constexpr (!near) return vec::exp_of_negative(distance);
+      };
+      const auto add = [&](int64_t j, V e, V& to) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        if constexpr (keeps) L::store(kept + j, e);
+        to = to + e;
+      };
+      for (int64_t j = 0; j < parts.whole;) {
+        constexpr int64_t kFetched = 1024 / sizeof(In);
+        const int64_t end = j + std::min(parts.whole - j, kFetched);
+        if (ahead != 0) fetch(x, ahead + j, end - j);
+        for (; j < end; j += kStep) {
+          if constexpr (pairs) {
+            const V first = exponentials(j, First()), second = exponentials(j + kSecond, Second());
+            add(j, first, sum);
+            add(j + L::kSize, second, second_sum);
+          } else {
+            add(j, exponentials(j, L()), sum);
+          }
+        }
       }
+      if (parts.width > 0) {
+        if (ahead != 0) fetch(x, ahead + n - 1, 1);
+        const V first = L::load(tails);
+        if constexpr (keeps) L::store(kept + kept_row - parts.width, first);
+        sum = sum + L::select(counts, first, zero);
+        if (parts.width > L::kSize) {
+          const V second = L::load(tails + L::kSize);
+          if constexpr (keeps) L::store(kept + kept_row - L::kSize, second);
+          sum = sum + second;
+        }
+      }
+      totals[i] = pairs ? sum + second_sum : sum;
     }
-    if (j <= last) add(j, exponentials(j), sums_of_row[0]);
-    if (rest > 0) {
-      if constexpr (keeps) L::store(kept + last, end);
-      sums_of_row[1] = sums_of_row[1] + LastLanes<T>(rest).with(end, V(T(0)));
-    }
-    sums[i] = L::first(across<Add, T>(sums_of_row[0] + sums_of_row[1]));
+    std::fill(totals + count, totals + L::kSize, zero);
+    FirstLanes<T>(count).store(sums + group, across_each<Add, T>(totals));
   }
 }
 
-// Both of them for some rows.
+// Both of them for up to kMostStaged rows.
 template <bool keeps, typename T, typename In>
 void staged_row_sums(const In* x, T* kept, int64_t n, int64_t rows, T* max, T* sums, Ahead ahead,
                      int64_t fetched = 0) {
-  if (row_maxima(x, n, rows, max, ahead)) {
-    row_exponentials<keeps, true>(x, kept, n, rows, max, sums, fetched);
-  } else {
-    row_exponentials<keeps, false>(x, kept, n, rows, max, sums, fetched);
+  using L = Lanes<T>;
+  const auto exponentials = [&]<bool near, bool pairs>(std::bool_constant<near>,
+                                                       std::bool_constant<pairs>) {
+    alignas(64) T tails[kMostStaged * (pairs ? 2 : 1) * L::kSize];
+    const int64_t width = RowParts<T, pairs>(n).width;
+    if (width > 0) {
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < width; j += L::kSize) {
+          L::store(tails + i * width + j, tail_of_row<T>(x + i * n, n, width - j));
+        }
+      }
+      row_exponentials<true, near, false>(tails, tails, width, rows, max, sums, 0, tails);
+    }
+    row_exponentials<keeps, near, pairs>(x, kept, n, rows, max, sums, fetched, tails);
+  };
+  const auto of_parts = [&](auto near) {
+    const bool pairs = n % (2 * L::kSize) == 0 || n >= 8 * L::kSize;
+    pairs ? exponentials(near, std::true_type()) : exponentials(near, std::false_type());
+  };
+  const bool near = row_maxima(x, n, rows, max, ahead);
+  if constexpr (kHasNearForm<T>) {
+    if (near) return of_parts(std::true_type());
   }
+  of_parts(std::false_type());
 }
 
 // The largest of n numbers and the sum of the exponentials of their distances from it, in rows
@@ -281,8 +370,7 @@ std::pair<T, T> long_row_sums(const In* x, int64_t n, Ahead ahead) {
   constexpr int64_t kBlock = 16384 / sizeof(T);
   T max = std::numeric_limits<T>::lowest(), sum = 0;
   for (int64_t i = 0; i < n;) {
-    // No block is shorter than a few vectors.
-    const int64_t count = n - i < kBlock + kStagedFrom<T> ? n - i : kBlock;
+    const int64_t count = std::min(kBlock, n - i);
     T largest, of_block;
     if constexpr (kStagesRows<T>) {
       T most;

@@ -119,49 +119,77 @@ struct KeptRows {
   }
 };
 
-// y = x - max - log_sum
+// y = x - max - log_sum of rows of n numbers.
 template <typename T, typename In>
-OPLOOM_NOINLINE void write_logs(const In* x, In* y, int64_t n, T max, T log_sum) {
+OPLOOM_NOINLINE void write_logs(const In* x, In* y, int64_t n, int64_t rows, const T* max,
+                                const T* log_sums) {
   using V = typename Lanes<T>::V;
-  compute_row<T, /*pairs=*/true>(
-      y, n, [=](int64_t i, auto lanes) { return lanes.load(x + i) - V(max) - V(log_sum); });
+  for (int64_t i = 0; i < rows; ++i, x += n, y += n) {
+    const V largest(max[i]), log_sum(log_sums[i]);
+    compute_row<T, /*pairs=*/true>(
+        y, n, [=](int64_t j, auto lanes) { return lanes.load(x + j) - largest - log_sum; });
+  }
 }
-// y = x / sum
+// y = x / sum, of x whose rows begin each n elements, or each vector.
 template <typename T, typename In>
-OPLOOM_NOINLINE void write_quotients(const T* x, In* y, int64_t n, T sum) {
+OPLOOM_NOINLINE void write_quotients(const T* x, In* y, int64_t n, int64_t rows, const T* sums,
+                                     const T* reciprocals) {
   using V = typename Lanes<T>::V;
-  const V divisor(sum), reciprocal(T(1) / sum);
-  compute_row<T>(y, n, [=](int64_t i, auto lanes) {
-    return quotient(lanes.load(x + i), divisor, reciprocal);
-  });
+  for (int64_t i = 0; i < rows; ++i, x += std::max(n, Lanes<T>::kSize), y += n) {
+    const V sum(sums[i]), reciprocal(reciprocals[i]);
+    compute_row<T>(
+        y, n, [=](int64_t j, auto lanes) { return quotient(lanes.load(x + j), sum, reciprocal); });
+  }
+}
+
+// What is subtracted, the logarithms of n sums, or what is multiplied by, their reciprocals.
+template <bool log, typename T>
+void finish_sums(T* sum, T* reciprocal, int64_t n) {
+  if constexpr (log) {
+    take_logs(sum, n);
+  } else {
+    map_row(sum, reciprocal, n, [](auto value) { return decltype(value)(T(1)) / value; });
+  }
 }
 
 // softmax_row() for rows of kStagedFrom to kLongest elements, by Note [Rows by stages].
 template <bool log, typename In>
 void softmax_staged_rows(const In* x, In* y, int64_t n, int64_t rows, const RowWriter<In>& writer) {
   using T = wide_t<In>;
-  const Ahead ahead = writer.streams() ? Ahead::Far : Ahead::None;
+  const bool streams = writer.streams();
   const int64_t together = staged_together(n);
   alignas(64) T buffer[kLongest<T>];
-  T max[kMostStaged], sums[kMostStaged];
+  alignas(64) In results[kStaged];
+  T max[kMostStaged], sums[kMostStaged], reciprocals[kMostStaged];
   for (int64_t i = 0; i < rows; i += together, x += together * n, y += together * n) {
     const int64_t count = std::min(together, rows - i);
     T* kept = buffer;
     if constexpr (std::is_same_v<T, In>) {
-      if (!writer.streams()) kept = y;
+      if (!streams && n >= Lanes<T>::kSize) kept = y;
     }
-    staged_row_sums<!log, T>(x, kept, n, count, max, sums, ahead,
-                             writer.streams() ? together * n : 0);
-    if constexpr (log) take_logs(sums, count);
-    for (int64_t r = 0; r < count; ++r) {
-      writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t some) {
-        const int64_t place = r * n + first;
-        if constexpr (log) {
-          write_logs(x + place, to, some, max[r], sums[r]);
-        } else {
-          write_quotients(kept + place, to, some, sums[r]);
-        }
-      });
+    staged_row_sums<!log, T>(x, kept, n, count, max, sums, streams ? Ahead::Far : Ahead::None,
+                             streams ? together * n : 0);
+    finish_sums<log>(sums, reciprocals, count);
+    // `width` elements from `first` on of a number of rows.
+    const auto write = [&](In* to, int64_t first, int64_t width, int64_t height) {
+      if constexpr (log) {
+        write_logs(x + first, to, width, height, max, sums);
+      } else {
+        write_quotients(kept + first, to, width, height, sums, reciprocals);
+      }
+    };
+    if (!streams) {
+      write(y, 0, n, count);
+    } else if (n > kStaged) {
+      writer.write(y, n, [&](In* to, int64_t first, int64_t some) { write(to, first, some, 1); });
+    } else {
+      // Rows that end within a line are parts of one run of memory.
+      In* to = results;
+      if constexpr (!log && std::is_same_v<T, In>) {
+        if (n >= Lanes<T>::kSize) to = kept;
+      }
+      write(to, 0, n, count);
+      writer.copy(y, to, count * n);
     }
   }
 }
@@ -194,16 +222,6 @@ void softmax_rows(const In* x, In* y, int64_t n, int64_t rows, const RowWriter<I
     take_logs(sums, count);
     kept.store(y, n, count,
                [&](int64_t i, auto value) { return value - decltype(value)(sums[i]); });
-  }
-}
-
-// What is subtracted, the logarithms of n sums, or what is multiplied by, their reciprocals.
-template <bool log, typename T>
-void finish_sums(T* sum, T* reciprocal, int64_t n) {
-  if constexpr (log) {
-    take_logs(sum, n);
-  } else {
-    for (int64_t j = 0; j < n; ++j) reciprocal[j] = T(1) / sum[j];
   }
 }
 

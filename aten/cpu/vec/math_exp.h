@@ -75,28 +75,34 @@ template <typename T>
 inline constexpr T kReducedRest = T(std::is_same_v<T, float> ? 2.12194440e-4
                                                              : 1.7239444525614835e-13);
 
-// Beyond these, exp() is 0 or infinite.
+// Below, exp() is 0, and above kLargestPower infinite.
+template <typename T>
+inline constexpr T kLeastPower = T(std::is_same_v<T, float> ? -104 : -746);
+template <typename T>
+inline constexpr T kLargestPower = T(std::is_same_v<T, float> ? 90 : 711);
 template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_argument(F x) {
   using T = typename FloatingForm<F>::number;
-  constexpr bool kSingle = std::is_same_v<T, float>;
-  return at_most(at_least(x, F(kSingle ? T(-104) : T(-746))), F(kSingle ? T(90) : T(711)));
+  return at_most(at_least(x, F(kLeastPower<T>)), F(kLargestPower<T>));
 }
 
+// exp(x) for x between these.
+template <typename F>
+OPLOOM_ALWAYS_INLINE F exp_within(F x) {
+  F n, rounded;
+  const F hi = exp_reduced(x, n, rounded);
+  const F r = fmadd(n, F(kReducedRest<typename FloatingForm<F>::number>), hi);
+  return scale_by_power(exp_near_zero(r), n, rounded);
+}
 // exp(x) for Vec<T> and, in loops that the compiler vectorises, T.
 template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_of(F x) {
-  using T = typename FloatingForm<F>::number;
-  const F kept = exp_argument(x);
-  F n, rounded;
-  const F hi = exp_reduced(kept, n, rounded);
-  const F r = fmadd(n, F(kReducedRest<T>), hi);
-  return scale_by_power(exp_near_zero(r), n, rounded);
+  return exp_within(exp_argument(x));
 }
 // The same for x <= 0, for which there is a shorter form for some.
 template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_of_negative(F x) {
-  return exp_of(x);
+  return exp_within(at_least(x, F(kLeastPower<typename FloatingForm<F>::number>)));
 }
 // (a + a_rest) exp(x + rest), where `rest` is what x has lost, for x from -1400 to 1400, or -174 to
 // 174. a + a r is kept in two numbers, and so is r.
@@ -177,10 +183,10 @@ OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const { return vec::exp(kAny, 
 // exp(x) for x <= 0. Of what is below -104 it is 0, which is not computed: a processor takes long
 // for results that underflow, and what is masked, as in attention, is that far.
 OPLOOM_ALWAYS_INLINE Vec<float> exp_of_negative(Vec<float> x) {
+  const Vec<float> least(kLeastPower<float>);
   if constexpr (kHasScale<Vec<float>>) {
-    return exp_of(x);
+    return exp_within(at_least(x, least));
   } else {
-    const Vec<float> least(-104.F);
     const Vec<float> larger = exp_of_near<24>(at_least(x, least));
     return blendv(larger, Vec<float>(0.F), x < least) * Vec<float>(0x1p-24F);
   }

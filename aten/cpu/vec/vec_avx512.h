@@ -377,19 +377,19 @@ OPLOOM_ALWAYS_INLINE Vec<float> load_as_float(const T* source, int64_t count) {
 OPLOOM_ALWAYS_INLINE __m256i rounded_to(const Half*, Vec<float> value) {
   return _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
-// Rounds to nearest even; NaN stays NaN.
-OPLOOM_ALWAYS_INLINE __m256i rounded_to(const BFloat16*, Vec<float> value) {
+// Rounds to nearest even, into the upper halves; NaN stays NaN.
+OPLOOM_ALWAYS_INLINE __m512i rounded_to_bfloat16(Vec<float> value) {
   const __m512i bits = _mm512_castps_si512(value);
   // bits + (0x7fff + the last bit that is kept), as bits - ~(0x7ffe | that bit)
   const __m512i less = _mm512_ternarylogic_epi32(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1),
                                                  _mm512_set1_epi32(0x7ffe), 0b00010101);
   const __mmask16 is_number = _mm512_cmp_ps_mask(value, value, _CMP_ORD_Q);
-  const __m512i rounded =
-      _mm512_mask_sub_epi32(_mm512_set1_epi32(0x7fc00000), is_number, bits, less);
-  // The upper half of each.
-  const __m512i places = _mm512_broadcast_i64x4(
+  return _mm512_mask_sub_epi32(_mm512_set1_epi32(0x7fc00000), is_number, bits, less);
+}
+OPLOOM_ALWAYS_INLINE __m256i rounded_to(const BFloat16*, Vec<float> value) {
+  const __m512i upper_halves = _mm512_broadcast_i64x4(
       _mm256_set_epi16(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1));
-  return _mm512_castsi512_si256(_mm512_permutexvar_epi16(places, rounded));
+  return _mm512_castsi512_si256(_mm512_permutexvar_epi16(upper_halves, rounded_to_bfloat16(value)));
 }
 template <typename T>
 OPLOOM_ALWAYS_INLINE void store_from_float(T* target, Vec<float> value) {
@@ -399,6 +399,22 @@ template <typename T>
 OPLOOM_ALWAYS_INLINE void store_from_float(T* target, Vec<float> value, int64_t count) {
   const auto first = static_cast<__mmask16>((1u << count) - 1);
   _mm256_mask_storeu_epi16(target, first, rounded_to(target, value));
+}
+// Those of Note [Pairs of vectors].
+OPLOOM_ALWAYS_INLINE Vec<float> even_numbers(const BFloat16* source) {
+  return Vec<float>(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(source), 16)));
+}
+OPLOOM_ALWAYS_INLINE Vec<float> odd_numbers(const BFloat16* source) {
+  const __m512i upper_halves = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  return Vec<float>(
+      _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(source), upper_halves)));
+}
+OPLOOM_ALWAYS_INLINE void store_numbers(BFloat16* target, Vec<float> even, Vec<float> odd) {
+  const __m512i lower = _mm512_srli_epi32(rounded_to_bfloat16(even), 16);
+  const __m512i upper_halves = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+  // lower | (odd & upper_halves)
+  _mm512_storeu_si512(
+      target, _mm512_ternarylogic_epi32(lower, rounded_to_bfloat16(odd), upper_halves, 0b11111000));
 }
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -32,6 +32,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <set>
@@ -101,6 +102,24 @@ TEST_P(FarRows, AsRowsInTheCache) {
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape, weight, bias); }, t, 0);
     expect_as_pieces([&](const Tensor& x) { return at::layer_norm(x, shape); }, t, 0);
     expect_as_pieces([](const Tensor& x) { return at::cumsum(x, 1); }, t, 0);
+  }
+}
+
+// Some rows at a time, which end within lines; beside what float64 gives.
+TEST_P(FarRows, ShortRowsOfSoftMax) {
+  for (const auto& [columns, dtype] : {std::pair(10, kFloat), {100, kFloat}, {100, kBFloat16}}) {
+    const Tensor t = far_tensor(columns, dtype);
+    const double tolerance = dtype == kFloat ? 1e-6 : 4e-3;
+    for (const bool log : {false, true}) {
+      const auto f = [log](const Tensor& x) { return log ? x.log_softmax(1) : x.softmax(1); };
+      const Tensor got = f(t).to(kDouble), expected = f(t.to(kDouble));
+      const auto* p = got.const_data_ptr<double>();
+      const auto* q = expected.const_data_ptr<double>();
+      for (int64_t i = 0; i < t.numel(); ++i) {
+        if (p[i] == q[i] || (std::isnan(p[i]) && std::isnan(q[i]))) continue;
+        ASSERT_NEAR(p[i], q[i], tolerance * (1 + std::abs(q[i]))) << dtype << ' ' << i << log;
+      }
+    }
   }
 }
 
