@@ -68,17 +68,35 @@ OPLOOM_ALWAYS_INLINE void scan_row(const T* in, T* out, int64_t length, Acc resu
   }
 }
 
-// Running sums of neighbours.
-void sum_row(const float* in, float* out, int64_t length) {
+// Running sums of neighbours, in double.
+template <typename T>
+void sum_row(const T* in, T* out, int64_t length) {
   vec::Vec<double> sums(0.0);
-  int64_t i = 0;
-  for (; i + 8 <= length; i += 8) vec::sum_eight(in + i, out + i, sums);
-  double sum = sums[0];
-  for (; i < length; ++i) {
-    sum += in[i];
-    out[i] = static_cast<float>(sum);
+  if constexpr (std::is_floating_point_v<T>) {
+    int64_t i = 0;
+    for (; i + 8 <= length; i += 8) vec::sum_eight(in + i, out + i, sums);
+    scan_row<Add>(in + i, out + i, length - i, sums[0]);
+  } else {
+    // 16-bit floats, some of which are floats for a while.
+    constexpr int64_t kSome = 256;
+    float some[kSome];
+    for (int64_t i = 0; i < length; i += kSome) {
+      const int64_t count = std::min(kSome, length - i);
+      convert_row(in + i, some, count);
+      int64_t j = 0;
+      for (; j + 8 <= count; j += 8) vec::sum_eight(some + j, some + j, sums);
+      scan_row<Add>(some + j, some + j, count - j, sums[0]);
+      convert_row(some, out + i, count);
+    }
   }
 }
+// Up to how many rows are summed so, if they are so few: of doubles, four and more take less time
+// side by side.
+template <typename T>
+constexpr int64_t kSummedAlone =
+    std::is_same_v<T, double>                                         ? 3
+    : std::is_same_v<T, float> || c10::is_reduced_floating_point_v<T> ? 15
+                                                                      : 0;
 
 // The running results of a Vec of rows, in doubles for floats: takes the next element of each, and
 // gives it its result.
@@ -184,11 +202,50 @@ bool streams_rows(const char* in, const char* out, const WalkDims& kept, bool fa
   return far && in != out && lines;
 }
 
+// scan_columns() of neighbouring rows of 16-bit floats, for which the compiler has no vectors.
+// Those of pairs are kept in the order of these.
+template <typename F, int count, typename T>
+void scan_dense_columns(const char* in, char* out, int64_t in_stride, int64_t out_stride, int64_t n,
+                        float* acc) {
+  using R = vec::Rows<T>;
+  using V = typename R::V;
+  const auto rows = [&](int64_t first, const auto& next) {
+    for (int r = 0; r < count; ++r) {
+      next(reinterpret_cast<const T*>(in + r * in_stride) + first,
+           reinterpret_cast<T*>(out + r * out_stride) + first);
+    }
+  };
+  int64_t i = 0;
+  for (; i + 2 * R::size() <= n; i += 2 * R::size()) {
+    V first = V::loadu(acc + i), second = V::loadu(acc + i + R::size());
+    rows(i, [&](const T* from, T* to) {
+      first = F::apply(first, R::load_of_pair(from, 0));
+      second = F::apply(second, R::load_of_pair(from, 1));
+      R::store_pair(to, first, second);
+    });
+    first.storeu(acc + i);
+    second.storeu(acc + i + R::size());
+  }
+  for (; i < n; i += R::size()) {
+    const int64_t some = std::min<int64_t>(n - i, R::size());
+    V results = V::loadu(acc + i, some);
+    rows(i, [&](const T* from, T* to) {
+      results = F::apply(results, R::load(from, some));
+      R::store(to, results, some);
+    });
+    results.storeu(acc + i, some);
+  }
+}
+
 // The next `count` elements of n rows side by side, which are in_step and out_step bytes apart.
 template <typename F, int count, typename T, typename Acc, typename InStep, typename OutStep>
 OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_stride,
                                        int64_t out_stride, InStep in_step, OutStep out_step,
                                        int64_t n, Acc* acc) {
+  if constexpr (c10::is_reduced_floating_point_v<T> && vec::Vec<Acc>::kInRegister &&
+                !std::is_same_v<InStep, int64_t>) {
+    return scan_dense_columns<F, count, T>(in, out, in_stride, out_stride, n, acc);
+  }
   // The two tensors may be one, where each element is read before it is written.
   OPLOOM_INDEPENDENT_ITERATIONS
   for (int64_t j = 0; j < n; ++j) {
@@ -259,8 +316,8 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
                     : scan_side_by_side<false, F, T>)(in, out, walker, end - i, length, kept[0].in);
         }
       }
-      if constexpr (std::is_same_v<F, Add> && std::is_same_v<T, float>) {
-        if (lie_dense && rows < kSideBySide) {
+      if constexpr (std::is_same_v<F, Add> && kSummedAlone<T> != 0) {
+        if (lie_dense && rows <= kSummedAlone<T>) {
           for (; i < end; ++i, walker.next()) {
             sum_row(reinterpret_cast<const T*>(in + walker.in),
                     reinterpret_cast<T*>(out + walker.out), length);

@@ -30,10 +30,11 @@ void store_from_float(T* target, Vec<float> value) {
   for (int i = 0; i < Vec<float>::size(); ++i) target[i] = static_cast<T>(value[i]);
 }
 
-// The next eight of the running sums of floats, in double; `sum` is the last of them, in every
-// lane. Neighbours are added up first, each to the one before, pairs to pairs and four to four:
-// that takes fewer steps than one after the other.
-inline void sum_eight(const float* in, float* out, Vec<double>& sum) {
+// The next eight of the running sums of floats or doubles, in double; `sum` is the last of them, in
+// every lane. Neighbours are added up first, each to the one before, pairs to pairs and four to
+// four: that takes fewer steps than one after the other.
+template <typename T>
+void sum_eight(const T* in, T* out, Vec<double>& sum) {
   double x[8];
   for (int i = 0; i < 8; ++i) x[i] = in[i];
   for (int step : {1, 2}) {
@@ -42,7 +43,7 @@ inline void sum_eight(const float* in, float* out, Vec<double>& sum) {
     }
   }
   for (int i = 4; i < 8; ++i) x[i] += x[3];
-  for (int i = 0; i < 8; ++i) out[i] = static_cast<float>(x[i] + sum[0]);
+  for (int i = 0; i < 8; ++i) out[i] = static_cast<T>(x[i] + sum[0]);
   sum = sum + Vec<double>(x[7]);
 }
 

@@ -342,15 +342,23 @@ OPLOOM_ALWAYS_INLINE Vec<float> narrow(Vec<double> first, Vec<double> second) {
 }
 
 // See vec.h.
-OPLOOM_ALWAYS_INLINE void sum_eight(const float* in, float* out, Vec<double>& sum) {
-  std::array<Vec<double>, 2> x = widen(Vec<float>::loadu(in));
+template <typename T>
+OPLOOM_ALWAYS_INLINE void sum_eight(const T* in, T* out, Vec<double>& sum) {
+  std::array<Vec<double>, 2> x;
+  if constexpr (sizeof(T) == 4) x = widen(Vec<float>::loadu(in));
+  if constexpr (sizeof(T) == 8) x = {Vec<double>::loadu(in), Vec<double>::loadu(in + 4)};
   for (Vec<double>& four : x) {
     const __m256d before = _mm256_permute4x64_pd(four, 0b10010000);
     four = four + Vec<double>(_mm256_blend_pd(before, _mm256_setzero_pd(), 1));
     four = four + Vec<double>(_mm256_permute2f128_pd(four, four, 0x08));
   }
   x[1] = x[1] + Vec<double>(_mm256_permute4x64_pd(x[0], 0xff));
-  narrow(x[0] + sum, x[1] + sum).storeu(out);
+  if constexpr (sizeof(T) == 4) {
+    narrow(x[0] + sum, x[1] + sum).storeu(out);
+  } else {
+    (x[0] + sum).storeu(out);
+    (x[1] + sum).storeu(out + 4);
+  }
   sum = sum + Vec<double>(_mm256_permute4x64_pd(x[1], 0xff));
 }
 

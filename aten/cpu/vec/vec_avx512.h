@@ -343,13 +343,17 @@ OPLOOM_ALWAYS_INLINE Vec<float> narrow(Vec<double> first, Vec<double> second) {
 }
 
 // See vec.h.
-OPLOOM_ALWAYS_INLINE void sum_eight(const float* in, float* out, Vec<double>& sum) {
+template <typename T>
+OPLOOM_ALWAYS_INLINE void sum_eight(const T* in, T* out, Vec<double>& sum) {
   using V = Vec<double>;
-  V x = _mm512_cvtps_pd(_mm256_loadu_ps(in));
+  V x;
+  if constexpr (sizeof(T) == 4) x = _mm512_cvtps_pd(_mm256_loadu_ps(in));
+  if constexpr (sizeof(T) == 8) x = V::loadu(in);
   x = x + V(_mm512_maskz_permutex_pd(0xee, x, 0b10010000));
   x = x + V(_mm512_maskz_permutex_pd(0xcc, x, 0b01000100));
   x = x + V(_mm512_maskz_permutexvar_pd(0xf0, _mm512_set1_epi64(3), x));
-  _mm256_storeu_ps(out, _mm512_cvtpd_ps(x + sum));
+  if constexpr (sizeof(T) == 4) _mm256_storeu_ps(out, _mm512_cvtpd_ps(x + sum));
+  if constexpr (sizeof(T) == 8) (x + sum).storeu(out);
   sum = sum + V(_mm512_permutexvar_pd(_mm512_set1_epi64(7), x));
 }
 

@@ -791,22 +791,38 @@ TEST(Reductions, RunningSumsOfFloats) {
     expect_close(t.to(at::kDouble).cumsum(1), sums, 1e-12, c10::str("double, row of ", n));
     expect_close(t.to(at::kDouble).div(80).cumprod(1), products, 1e-12,
                  c10::str("double, product of ", n));
-    if (n > 40) continue;
+    expect_close(t.to(at::kDouble).narrow(0, 0, 2).cumsum(1),
+                 Doubles(sums.begin(), sums.begin() + 2 * n), 1e-12,
+                 c10::str("double, few rows of ", n));
     for (const at::ScalarType dtype : {at::kHalf, at::kBFloat16}) {
       const Tensor halves = t.div(100).to(at::kInt).to(dtype);  // exact sums
-      expect_close(halves.cumsum(1), doubles(halves.to(at::kDouble).cumsum(1).to(dtype)), 0,
-                   c10::str(dtype, ", row of ", n));
+      const Tensor wide = halves.to(at::kDouble);
+      const auto expect_sums = [&](const Tensor& got, const Tensor& expected, const char* what) {
+        expect_close(got, doubles(expected.to(dtype)), 0, c10::str(dtype, what, n));
+      };
+      expect_sums(halves.cumsum(1), wide.cumsum(1), ", row of ");
+      expect_sums(halves.narrow(0, 0, 3).cumsum(1), wide.narrow(0, 0, 3).cumsum(1),
+                  ", few rows of ");
+      expect_sums(halves.cumsum(0), wide.cumsum(0), ", columns beside ");
+      Tensor in_place = halves.clone();
+      in_place.cumsum_(0);
+      expect_sums(in_place, wide.cumsum(0), ", columns in place beside ");
+      expect_close(halves.abs().div(2).add(0.5).cumprod(0),
+                   doubles(wide.abs().div(2).add(0.5).cumprod(0)), 8e-3,
+                   c10::str(dtype, ", products of columns beside ", n));
     }
   }
   // What is not finite reaches what follows in its row, and nothing else.
-  for (int64_t rows : {1, 20}) {
-    for (int64_t place = 0; place < 20; ++place) {
-      Tensor t = at::ones({rows, 20});
-      t[rows / 2][place].fill_(kInf);
-      const Doubles got = doubles(t.cumsum(1));
-      for (int64_t i = 0; i < rows * 20; ++i) {
-        const bool reached = i / 20 == rows / 2 && i % 20 >= place;
-        EXPECT_EQ(got[i], reached ? kInf : static_cast<double>(i % 20 + 1)) << place;
+  for (at::ScalarType dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+    for (int64_t rows : {1, 20}) {
+      for (int64_t place = 0; place < 20; ++place) {
+        Tensor t = at::ones({rows, 20}, dtype);
+        t[rows / 2][place].fill_(kInf);
+        const Doubles got = doubles(t.cumsum(1));
+        for (int64_t i = 0; i < rows * 20; ++i) {
+          const bool reached = i / 20 == rows / 2 && i % 20 >= place;
+          EXPECT_EQ(got[i], reached ? kInf : static_cast<double>(i % 20 + 1)) << dtype << place;
+        }
       }
     }
   }
