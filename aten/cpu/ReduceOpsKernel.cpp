@@ -125,7 +125,14 @@ struct SimpleOp {
 // Loaders.
 template <typename In>
 void load_truth(const char* in, int64_t stride, int64_t n, void* elements, double) {
-  load_as<In, uint8_t>(in, stride, n, elements, [](In x) -> uint8_t { return x != In(0) ? 1 : 0; });
+  if constexpr (c10::is_reduced_floating_point_v<In>) {
+    // Zeros of both kinds have no bit but the sign; the compiler has no vectors for what they are.
+    load_as<uint16_t, uint8_t>(in, stride, n, elements,
+                               [](uint16_t x) -> uint8_t { return (x & 0x7fff) != 0 ? 1 : 0; });
+  } else {
+    load_as<In, uint8_t>(in, stride, n, elements,
+                         [](In x) -> uint8_t { return x != In(0) ? 1 : 0; });
+  }
 }
 
 template <typename T>
