@@ -225,15 +225,43 @@ void softmax_rows(const In* x, In* y, int64_t n, int64_t rows, const RowWriter<I
   }
 }
 
+// Reduced-precision elements are converted to float and back, a tile at a time.
+template <typename From, typename To>
+void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
+             int64_t width) {
+  if (from_stride == width && to_stride == width) return convert_row(from, to, rows * width);
+  for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
+}
+
 // The same for `width` <= kTile columns of n elements, whose rows are x_stride and y_stride apart.
-template <bool log, typename T>
-void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64_t n,
+// Exponentials of 16-bit floats are kept as floats until all are added up.
+template <bool log, typename In>
+void softmax_columns(const In* x, int64_t x_stride, In* y, int64_t y_stride, int64_t n,
                      int64_t width) {
+  using T = wide_t<In>;
   using L = Lanes<T>;
   using V = typename L::V;
+  constexpr bool kSame = std::is_same_v<T, In>;
+  // What fills a vector in part is loaded and stored as fast by AVX512 alone.
+  const bool converts = !kSame && sizeof(V) < 64 && width % L::kSize != 0;
+  std::unique_ptr<T[]> buffer(kSame || (log && !converts) ? nullptr : new T[n * width]);
+  T* kept = buffer.get();
+  if constexpr (!kSame) {
+    if (converts) {
+      convert(x, x_stride, kept, width, n, width);
+      softmax_columns<log>(kept, width, kept, width, n, width);
+      return convert(kept, width, y, y_stride, n, width);
+    }
+  }
+  int64_t kept_stride = width;
+  if constexpr (kSame) {
+    kept = y;
+    kept_stride = y_stride;
+  }
   const WideRows wide(n, width, x_stride == width && y_stride == width, L::kSize);
   x_stride *= wide.folds;
   y_stride *= wide.folds;
+  kept_stride *= wide.folds;
   alignas(64) T max[kTile + L::kSize];
   alignas(64) T sum[kTile + L::kSize];
   alignas(64) T reciprocal[kTile + L::kSize];
@@ -241,28 +269,26 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
     L::store(max + j, lanes.load(x + j));
     L::store(sum + j, V(T(0)));
   });
-  // f(j, lanes, row of x, row of y); some rows together, as the processor does not see them coming.
+  // f(j, lanes, row); some rows together, as the processor does not see them coming.
   const auto for_each_row = [&](int64_t first, const auto& f) {
     const auto rows = [&]<int64_t... r>(int64_t k, int64_t elements,
                                         std::integer_sequence<int64_t, r...>) {
-      for_each_lanes<T>(elements, [&](int64_t j, auto lanes) {
-        (f(j, lanes, x + (k + r) * x_stride + j, y + (k + r) * y_stride + j), ...);
-      });
+      for_each_lanes<T>(elements, [&](int64_t j, auto lanes) { (f(j, lanes, k + r), ...); });
     };
     constexpr int64_t kTogether = 4;
     for_each_group<kTogether, 1>(first, wide.count,
                                  [&](int64_t k, auto group) { rows(k, wide.width, group); });
     if (wide.part > 0) rows(wide.count, wide.part, std::make_integer_sequence<int64_t, 1>{});
   };
-  for_each_row(1, [&](int64_t j, auto lanes, const T* row, T*) {
+  for_each_row(1, [&](int64_t j, auto lanes, int64_t k) {
     const V old = L::load(max + j);
-    L::store(max + j, lanes.with(PlainMax::apply(old, lanes.load(row)), old));
+    L::store(max + j, lanes.with(PlainMax::apply(old, lanes.load(x + k * x_stride + j)), old));
   });
   wide.join(max, [](T p, T q) { return PlainMax::apply(p, q); });
   wide.repeat(max);
-  for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
-    const V e = vec::exp_of_negative(lanes.load(row) - L::load(max + j));
-    if constexpr (!log) lanes.store(out, e);
+  for_each_row(0, [&](int64_t j, auto lanes, int64_t k) {
+    const V e = vec::exp_of_negative(lanes.load(x + k * x_stride + j) - L::load(max + j));
+    if constexpr (!log) lanes.store(kept + k * kept_stride + j, e);
     const V old = L::load(sum + j);
     L::store(sum + j, lanes.with(old + e, old));
   });
@@ -270,11 +296,13 @@ void softmax_columns(const T* x, int64_t x_stride, T* y, int64_t y_stride, int64
   finish_sums<log>(sum, reciprocal, wide.columns);
   wide.repeat(sum);
   if constexpr (!log) wide.repeat(reciprocal);
-  for_each_row(0, [&](int64_t j, auto lanes, const T* row, T* out) {
+  for_each_row(0, [&](int64_t j, auto lanes, int64_t k) {
+    In* const to = y + k * y_stride + j;
     if constexpr (log) {
-      lanes.store(out, lanes.load(row) - L::load(max + j) - L::load(sum + j));
+      lanes.store(to, lanes.load(x + k * x_stride + j) - L::load(max + j) - L::load(sum + j));
     } else {
-      lanes.store(out, quotient(lanes.load(out), L::load(sum + j), L::load(reciprocal + j)));
+      const V e = lanes.load(kept + k * kept_stride + j);
+      lanes.store(to, quotient(e, L::load(sum + j), L::load(reciprocal + j)));
     }
   });
 }
@@ -460,14 +488,6 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
   });
 }
 
-// Reduced-precision elements are converted to float and back, a tile at a time.
-template <typename From, typename To>
-void convert(const From* from, int64_t from_stride, To* to, int64_t to_stride, int64_t rows,
-             int64_t width) {
-  if (from_stride == width && to_stride == width) return convert_row(from, to, rows * width);
-  for (int64_t k = 0; k < rows; ++k) convert_row(from + k * from_stride, to + k * to_stride, width);
-}
-
 template <bool log>
 void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t dim) {
   OPLOOM_DISPATCH(
@@ -495,13 +515,6 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
           at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
             const RowWriter<scalar_t> writer(self.numel());
             softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
-          });
-        } else if constexpr (!std::is_same_v<T, scalar_t>) {
-          for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
-            std::unique_ptr<T[]> buffer(new T[n * width]);
-            convert(x + offset, b.inner, buffer.get(), width, n, width);
-            softmax_columns<log>(buffer.get(), width, buffer.get(), width, n, width);
-            convert(buffer.get(), width, y + offset, b.inner, n, width);
           });
         } else {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
