@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,21 +45,20 @@ OPLOOM_NOINLINE void normalize(const In* x, In* to, int64_t n, T center, T scale
 // rounding error of a lane grows with the numbers that it adds up.
 constexpr int64_t kSummed = 2048;
 
+// Lanes whose sum is that of f(x) for n <= kSummed numbers x; f(filling) is to be 0. By
+// reduce_chunk(), whose blocks suit longer rows, those of 8 to 128 numbers took 1.1 to 1.4 times as
+// long to normalise.
 template <typename T, typename In, typename F>
-T mean_of_long(const In* row, int64_t n, T filling, const F& f);
-
-// The mean of f(x) for n numbers x; f(filling) is to be 0. By reduce_chunk(), whose blocks suit
-// longer rows, those of 8 to 128 numbers took 1.1 to 1.4 times as long to normalise.
-template <typename T, typename In, typename F>
-OPLOOM_ALWAYS_INLINE T mean_of(const In* row, int64_t n, T filling, const F& f) {
+OPLOOM_ALWAYS_INLINE typename Lanes<T>::V lanes_of_sum(const In* row, int64_t n, T filling,
+                                                       const F& f) {
   using L = Lanes<T>;
   using V = typename L::V;
   if (n < int64_t{32 / sizeof(T)}) {
     T sum = 0;
     for (int64_t j = 0; j < n; ++j) sum += f(static_cast<T>(row[j]));
-    return sum / static_cast<T>(n);
+    if constexpr (L::kSize == 1) return sum;
+    if constexpr (L::kSize > 1) return FirstLanes<T>(1).with(V(sum), V(T(0)));
   }
-  if (n > kSummed) return mean_of_long(row, n, filling, f);
   const V fill(filling);
   V sums[] = {V(T(0)), V(T(0)), V(T(0)), V(T(0))};
   const auto add_pair = [&](int64_t i, V& first, V& second) {
@@ -83,46 +81,88 @@ OPLOOM_ALWAYS_INLINE T mean_of(const In* row, int64_t n, T filling, const F& f) 
   for_rest<T>(j, n, [&](int64_t first, auto lanes) {
     sums[3] = sums[3] + f(lanes.with(lanes.load(row + first), fill));
   });
-  return L::first(across<Add, T>((sums[0] + sums[1]) + (sums[2] + sums[3]))) / static_cast<T>(n);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+// The mean of f(x).
 template <typename T, typename In, typename F>
-OPLOOM_NOINLINE T mean_of_long(const In* row, int64_t n, T filling, const F& f) {
+OPLOOM_NOINLINE T mean_of(const In* row, int64_t n, T filling, const F& f) {
   double sum = 0;
   for (int64_t j = 0; j < n; j += kSummed) {
-    const int64_t count = std::min(kSummed, n - j);
-    sum += static_cast<double>(mean_of(row + j, count, filling, f)) * static_cast<double>(count);
+    const auto lanes = lanes_of_sum(row + j, std::min(kSummed, n - j), filling, f);
+    sum += static_cast<double>(Lanes<T>::first(across<Add, T>(lanes)));
   }
   return static_cast<T>(sum / static_cast<double>(n));
 }
 
-template <typename T, typename In>
-OPLOOM_ALWAYS_INLINE T mean_of_row(const In* row, int64_t n) {
-  return mean_of(row, n, T(0), [](auto x) { return x; });
-}
-template <typename T, typename In>
-OPLOOM_ALWAYS_INLINE T variance_of_row(const In* row, int64_t n, T mean) {
-  return mean_of(row, n, mean, [mean](auto x) {
-    const auto distance = x - decltype(x)(mean);
-    return distance * distance;
-  });
+// Those of some rows, where of(i) are the filling and f for row i.
+template <typename T, typename In, typename Of>
+OPLOOM_ALWAYS_INLINE void means_of_rows(const In* x, int64_t n, int64_t rows, T* means,
+                                        const Of& of) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  // Of longer rows there are fewer together than are reduced at once.
+  if (n > kTogether / L::kSize) {
+    for (int64_t i = 0; i < rows; ++i) {
+      const auto [filling, f] = of(i);
+      const In* row = x + i * n;
+      means[i] = n > kSummed ? mean_of(row, n, filling, f)
+                             : L::first(across<Add, T>(lanes_of_sum(row, n, filling, f))) /
+                                   static_cast<T>(n);
+    }
+    return;
+  }
+  for (int64_t group = 0; group < rows; group += L::kSize) {
+    const int64_t count = std::min(rows - group, L::kSize);
+    V sums[L::kSize];
+    for (int64_t i = 0; i < count; ++i) {
+      const auto [filling, f] = of(group + i);
+      sums[i] = lanes_of_sum(x + (group + i) * n, n, filling, f);
+    }
+    std::fill(sums + count, sums + L::kSize, V(T(0)));
+    const V mean = across_each<Add, T>(sums) / V(static_cast<T>(n));
+    if constexpr (L::kSize == 1) means[group] = L::first(mean);
+    if constexpr (L::kSize > 1) FirstLanes<T>(count).store(means + group, mean);
+  }
 }
 
-// Whether a mean of n numbers, divided from their rounded sum, may be too far from the true one
-// beside their distances from it: it is if all numbers are nearly the same. Then the mean of the
-// distances, added to it, makes it as exact as one number can be.
 template <typename T>
-OPLOOM_ALWAYS_INLINE bool is_rough(T mean, T variance, int64_t n) {
-  const T rounding = mean * (std::numeric_limits<T>::epsilon() * static_cast<T>(16 * n));
-  return variance < rounding * rounding;
-}
+struct SquaredDistance {
+  template <typename V>
+  OPLOOM_ALWAYS_INLINE V operator()(V x) const {
+    const V distance = x - V(center);
+    return distance * distance;
+  }
+  T center;
+};
 
-// Mean and variance from a mean that is_rough().
+// A mean of n numbers, divided from their rounded sum, may be too far from the true one beside
+// their distances from it: if all numbers are nearly the same. Then the mean of the distances,
+// added to it, makes it as exact as one number can be.
 template <typename T, typename In>
-OPLOOM_NOINLINE std::pair<T, T> refined(const In* row, int64_t n, T rough) {
-  const T center =
-      rough + mean_of(row, n, rough, [rough](auto x) { return x - decltype(x)(rough); });
-  return {center, variance_of_row(row, n, center)};
+OPLOOM_NOINLINE void refine_mean(const In* row, int64_t n, T& mean, T& variance) {
+  mean += mean_of(row, n, mean, [rough = mean](auto x) { return x - decltype(x)(rough); });
+  variance = mean_of(row, n, mean, SquaredDistance<T>{mean});
+}
+template <typename T, typename In>
+OPLOOM_ALWAYS_INLINE void refine_rough_means(const In* x, int64_t n, int64_t rows, T* means,
+                                             T* variances) {
+  using L = Lanes<T>;
+  using V = typename L::V;
+  const T rounding = std::numeric_limits<T>::epsilon() * static_cast<T>(16 * n);
+  const auto is_rough = [=](auto mean, auto variance) {
+    const auto error = mean * decltype(mean)(rounding);
+    return variance < error * error;
+  };
+  bool some = false;
+  for_each_lanes<T>(rows, [&](int64_t i, auto lanes) {
+    some |= L::any(is_rough(V(lanes.load(means + i)), V(lanes.load(variances + i))));
+  });
+  if (!some) [[likely]]
+    return;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (is_rough(means[i], variances[i])) refine_mean(x + i * n, n, means[i], variances[i]);
+  }
 }
 
 // A row of n numbers: its own, if it is there, or `otherwise`, in the buffer.
@@ -142,13 +182,17 @@ struct Normalization {
     const int64_t together = std::max<int64_t>(1, kTogether / n);
     for (int64_t i = 0; i < rows; i += together) {
       const int64_t end = std::min(rows, i + together);
-      for (int64_t r = i; r < end; ++r) means[r] = mean_of_row<T>(x + r * n, n);
-      for (int64_t r = i; r < end; ++r) {
-        rstds[r] = variance_of_row(x + r * n, n, means[r]);
-        if (is_rough(means[r], rstds[r], n)) [[unlikely]]
-          std::tie(means[r], rstds[r]) = refined(x + r * n, n, means[r]);
-      }
-      for (int64_t r = i; r < end; ++r) rstds[r] = T(1) / std::sqrt(rstds[r] + eps);
+      means_of_rows(x + i * n, n, end - i, means + i,
+                    [](int64_t) { return std::pair(T(0), Identity()); });
+      means_of_rows(x + i * n, n, end - i, rstds + i, [&](int64_t r) {
+        return std::pair(means[i + r], SquaredDistance<T>{means[i + r]});
+      });
+      refine_rough_means(x + i * n, n, end - i, means + i, rstds + i);
+      compute_row<T>(rstds + i, end - i, [&](int64_t r, auto lanes) {
+        const auto variance = lanes.load(rstds + i + r) + typename Lanes<T>::V(eps);
+        if constexpr (Lanes<T>::kVec) return typename Lanes<T>::V(T(1)) / variance.sqrt();
+        if constexpr (!Lanes<T>::kVec) return T(1) / std::sqrt(variance);
+      });
       for (int64_t r = i; r < end; ++r) {
         const In* row = x + r * n;
         writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t count) {
