@@ -2,6 +2,7 @@
 #include "Testing.h"
 
 #include <aten/core/Parallel.h>
+#include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/all.h>
 #include <generated/ops/amax.h>
