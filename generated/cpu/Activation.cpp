@@ -292,10 +292,12 @@ struct mish_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 56;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit mish_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return self * tanh(logaddexp(self, V(T(0))));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
+    return self * tanh(usual, logaddexp(self, V(T(0))));
   }
 };
 
@@ -501,10 +503,12 @@ struct tanhshrink_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
   static constexpr int kCost = 28;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit tanhshrink_backward_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self) const {
-    const auto t0 = tanh(self);
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
+    const auto t0 = tanh(usual, self);
     return grad_output * conj(t0 * t0);
   }
 };

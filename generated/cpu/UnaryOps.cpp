@@ -656,9 +656,11 @@ struct tanh_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   static constexpr int kCost = 25;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit tanh_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const { return tanh(self); }
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return tanh(usual, self); }
 };
 
 // tanh_backward(Tensor grad_output, Tensor output) -> Tensor: grad_output * conj(1 - output *

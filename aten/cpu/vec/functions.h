@@ -385,6 +385,7 @@ OPLOOM_ONE_FORM(sigmoid_product)
 OPLOOM_ONE_FORM(sin)
 OPLOOM_ONE_FORM(sqrt)
 OPLOOM_ONE_FORM(tan)
+OPLOOM_ONE_FORM(tanh)
 #undef OPLOOM_ONE_FORM
 
 }  // namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY

@@ -44,6 +44,15 @@ OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(const RoundedTo<T>& rounded, con
   return a * (small / (exp2(rounded, fmadd(x, V(-1.442695f), V(-64.f))) + small));
 }
 
+// x P(x^2) up to 3/8, beyond 1 - 2 / (exp(2x) + 1).
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> tanh(const RoundedTo<T>& rounded, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V small = x * polynomial(x * x, 0.9999957f, -0.3327806f, 0.12264704f);
+  const V large = V(1.f) - V(2.f) / (exp2(rounded, x * V(2.88539f)) + V(1.f));
+  return blendv(large, small, x.abs() < V(0.375f));
+}
+
 // log2(x) = n + d P(d) with x = 2^n (1 + d) and d from -1/4 to 1/2
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> log2(const RoundedTo<T>&, const Vec<float>& x) {

@@ -73,10 +73,10 @@ OPLOOM_NOINLINE void store_from_float(T* target, Vec<float> value, int64_t count
 
 // Note [Pairs of vectors]
 // Two neighbouring Vecs of 16-bit floats may be loaded in another order than their own, if they are
-// stored in it, too. With AVX2, bfloat16 are the even ones of sixteen numbers, which a shift makes
-// floats of, and the odd ones, which a mask does; one blend puts sixteen results together. In their
-// order, eight take a shuffle and a shift, and two shuffles to be stored, of which a Zen 3 does two
-// in a cycle: to add up two rows takes 1.6 times as long.
+// stored in it, too. With AVX2 and AVX512, bfloat16 are the even ones of two Vecs' numbers, which a
+// shift makes floats of, and the odd ones, which a mask does; one instruction puts their results
+// together. In their order each Vec takes shuffles to be loaded and to be stored, and a Zen does
+// two of these in a cycle (of 64 bytes one): with AVX2, to add up two rows takes 1.6 times as long.
 
 // Rows of T, computed in opmath_type<T>: the 16-bit floats are converted on the way.
 template <typename T>

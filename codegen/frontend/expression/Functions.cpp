@@ -195,7 +195,7 @@ const std::vector<Function>& table() {
         {"sinh", kOne, {"cosh(x)"}, OPLOOM_UNARY(sinh), 25, complex},
         {"sqrt", kOne, {"0.5 / result"}, OPLOOM_UNARY(sqrt), 6, complex | two_forms | short_form},
         {"tan", kOne, {"1 + result * result"}, OPLOOM_UNARY(tan), 25, complex | two_forms},
-        {"tanh", kOne, {"1 - result * result"}, OPLOOM_UNARY(tanh), 25, complex},
+        {"tanh", kOne, {"1 - result * result"}, OPLOOM_UNARY(tanh), 25, complex | short_form},
         {"trunc", kOne, {"0"}, OPLOOM_UNARY(trunc), 1, integers},
     };
     std::sort(all.begin(), all.end(),
