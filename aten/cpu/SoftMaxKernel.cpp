@@ -25,12 +25,13 @@ OPLOOM_ALWAYS_INLINE V quotient(V a, V b, V reciprocal) {
   }
 }
 
-// softmax_row() for n <= kShort. With `log`, the logarithm of the sum returned is left to subtract,
-// and y has room for kShort.
+// softmax_row() for 1 <= n <= kShort. With `log`, the logarithm of the sum returned is left to
+// subtract, and y has room for kShort.
 template <bool log, typename T, typename In, typename Out>
 OPLOOM_ALWAYS_INLINE T softmax_short_row(const In* x, Out* y, int64_t n) {
   using L = Lanes<T>;
   using V = typename L::V;
+  if (n <= 0) __builtin_unreachable();
   V value[16];
   const V sum = short_row_sums<log, T>(x, n, value).second;
   for_each_lanes<T>(n, [&](int64_t i, auto lanes) {
