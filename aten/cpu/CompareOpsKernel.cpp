@@ -1,56 +1,52 @@
 // Comparisons, logic and bits. They are no expressions: equality and logic take
 // complex numbers, comparisons bool ones that are converted first, and the language knows no bits.
-#include <aten/cpu/ConvertRow.h>
+#include <aten/cpu/Expression.h>
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/BinaryOps.h>
 #include <aten/stubs/UnaryOps.h>
 
-#include <algorithm>
 #include <type_traits>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// Compilers have no vector instructions for Half: its rows are converted before.
-template <typename T, typename F>
-void compare(TensorIteratorBase& iter, const F& f) {
-  if constexpr (std::is_same_v<T, Half>) {
-    at::detail::for_each_dense_row(iter, 3, [&f](char* const* data, int64_t n, uint32_t) {
-      constexpr int64_t kPiece = 512;
-      alignas(64) float rows[2][kPiece];
-      for (int64_t i = 0; i < n; i += kPiece) {
-        const int64_t count = std::min(n - i, kPiece);
-        char* at[] = {data[0] + i, nullptr, nullptr};
-        for (int k = 0; k < 2; ++k) {
-          convert_row(reinterpret_cast<const T*>(data[k + 1]) + i, rows[k], count);
-          at[k + 1] = reinterpret_cast<char*>(rows[k]);
-        }
-        dense_row(at, count, f, std::make_index_sequence<2>{});
-      }
-    });
+// For vectors, too.
+template <typename Op>
+struct Comparison : Op {
+  static constexpr int kOutputs = 1, kInputs = 2;
+};
+
+// Compilers have no vector instructions for 16-bit floats.
+template <typename T, typename Op>
+void compare(TensorIteratorBase& iter, const Op& op) {
+  if constexpr (c10::is_reduced_floating_point_v<T> && Vec<float>::kInRegister) {
+    const Comparison<Op> comparison{op};
+    at::detail::for_each_dense_row(
+        iter, 3,
+        [&comparison](char* const* data, int64_t n, uint32_t repeated) {
+          expression_row<T>(data, n, repeated, comparison, std::make_index_sequence<2>());
+        },
+        kReadsRepeated<T, 2>);
   } else {
-    cpu_kernel(iter, [f](T a, T b) -> bool { return f(a, b); });
+    using opmath_t = c10::opmath_type<T>;
+    cpu_kernel(iter, [op](T a, T b) -> bool {
+      return op(static_cast<opmath_t>(a), static_cast<opmath_t>(b));
+    });
   }
 }
 
 template <typename Op>
 void compare_all(TensorIteratorBase& iter, const char* name, Op op) {
-  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_ALL), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    compare<scalar_t>(iter, [op](opmath_t a, opmath_t b) -> bool { return op(a, b); });
-  });
+  OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_ALL), [&] { compare<scalar_t>(iter, op); });
 }
 
 // Complex numbers have no order.
 template <typename Op>
 void compare_ordered(TensorIteratorBase& iter, const char* name, Op op) {
   OPLOOM_DISPATCH(iter.common_dtype(), name,
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    using opmath_t = c10::opmath_type<scalar_t>;
-                    compare<scalar_t>(iter,
-                                      [op](opmath_t a, opmath_t b) -> bool { return op(a, b); });
-                  });
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                  [&] { compare<scalar_t>(iter, op); });
 }
 
 void eq_kernel(TensorIteratorBase& iter) {

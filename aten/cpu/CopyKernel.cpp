@@ -20,19 +20,25 @@ namespace {
 using at::detail::CastLoop;
 
 // Between float and a 16-bit float, which the compiler converts one at a time. Returns how many
-// elements it has converted.
+// elements it has converted. Four vectors in a loop: one of a single vector takes up to 1.3 times
+// as long where it goes across a cache line.
 template <typename To, typename From>
 int64_t convert_vectors(To* to, const From* from, int64_t n) {
-  constexpr int kStep = vec::Vec<float>::size();
+  constexpr int64_t kStep = vec::Vec<float>::size(), kVecs = 4;
   int64_t i = 0;
   if constexpr (kStep > 1) {
-    for (; i + kStep <= n; i += kStep) {
+    const auto convert = [&](int64_t j) OPLOOM_ALWAYS_INLINE_LAMBDA {
       if constexpr (std::is_same_v<To, float>) {
-        vec::load_as_float(from + i).storeu(to + i);
+        vec::load_as_float(from + j).storeu(to + j);
       } else {
-        vec::store_from_float(to + i, vec::Vec<float>::loadu(from + i));
+        vec::store_from_float(to + j, vec::Vec<float>::loadu(from + j));
       }
+    };
+    for (; i + kVecs * kStep <= n; i += kVecs * kStep) {
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < kVecs; ++k) convert(i + k * kStep);
     }
+    for (; i + kStep <= n; i += kStep) convert(i);
   }
   return i;
 }

@@ -68,14 +68,19 @@ OPLOOM_ALWAYS_INLINE void scan_row(const T* in, T* out, int64_t length, Acc resu
   }
 }
 
-// Running sums of neighbours, in double.
+// Running sums of neighbours in double, from those in every lane of `sums` on. What follows may be
+// added up from there if `length` is a multiple of eight.
+template <typename T>
+OPLOOM_ALWAYS_INLINE void sum_some(const T* in, T* out, int64_t length, vec::Vec<double>& sums) {
+  int64_t i = 0;
+  for (; i + 8 <= length; i += 8) vec::sum_eight(in + i, out + i, sums);
+  scan_row<Add>(in + i, out + i, length - i, sums[0]);
+}
 template <typename T>
 void sum_row(const T* in, T* out, int64_t length) {
   vec::Vec<double> sums(0.0);
   if constexpr (std::is_floating_point_v<T>) {
-    int64_t i = 0;
-    for (; i + 8 <= length; i += 8) vec::sum_eight(in + i, out + i, sums);
-    scan_row<Add>(in + i, out + i, length - i, sums[0]);
+    sum_some(in, out, length, sums);
   } else {
     // 16-bit floats, some of which are floats for a while.
     constexpr int64_t kSome = 256;
@@ -83,9 +88,7 @@ void sum_row(const T* in, T* out, int64_t length) {
     for (int64_t i = 0; i < length; i += kSome) {
       const int64_t count = std::min(kSome, length - i);
       convert_row(in + i, some, count);
-      int64_t j = 0;
-      for (; j + 8 <= count; j += 8) vec::sum_eight(some + j, some + j, sums);
-      scan_row<Add>(some + j, some + j, count - j, sums[0]);
+      sum_some(some, some, count, sums);
       convert_row(some, out + i, count);
     }
   }

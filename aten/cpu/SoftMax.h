@@ -317,13 +317,10 @@ OPLOOM_NOINLINE void row_exponentials(const In* x, T* kept, int64_t n, int64_t r
       }
       if (parts.width > 0) {
         if (ahead != 0) fetch(x, ahead + n - 1, 1);
-        const V first = L::load(tails);
-        if constexpr (keeps) L::store(kept + kept_row - parts.width, first);
-        sum = sum + L::select(counts, first, zero);
-        if (parts.width > L::kSize) {
-          const V second = L::load(tails + L::kSize);
-          if constexpr (keeps) L::store(kept + kept_row - L::kSize, second);
-          sum = sum + second;
+        for (int64_t j = 0; j < parts.width; j += L::kSize) {
+          const V e = L::load(tails + j);
+          if constexpr (keeps) L::store(kept + kept_row - parts.width + j, e);
+          sum = sum + (j == 0 ? L::select(counts, e, zero) : e);
         }
       }
       totals[i] = pairs ? sum + second_sum : sum;

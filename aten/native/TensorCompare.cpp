@@ -16,6 +16,7 @@
 #include <generated/native/promote_types.h>
 #include <generated/native/result_type.h>
 #include <generated/native/where.h>
+#include <generated/ops/_isclose.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>
 #include <generated/ops/all.h>
@@ -280,26 +281,38 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) 
 
 // ---- Equality of tensors ----
 
-Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  OPLOOM_CHECK_VALUE(rtol >= 0 && atol >= 0,
-                     "isclose(): expected rtol and atol not to be negative, got ", rtol, " and ",
-                     atol);
+namespace {
+
+Tensor complex_isclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+                       bool equal_nan) {
   Tensor close = at::eq(self, other);
   if (equal_nan) {
     close = at::logical_or(close, at::logical_and(at::isnan(self), at::isnan(other)));
   }
-  if (rtol == 0 && atol == 0) return close;
-  // Differences of integers are taken as floating-point numbers, where they cannot wrap around.
-  const auto floating = [](const Tensor& tensor) {
-    return c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true) ? tensor.to(kDouble)
-                                                                           : tensor;
-  };
-  const Tensor a = floating(self);
-  const Tensor b = floating(other);
-  const Tensor allowed = at::add(at::mul(at::abs(b), Scalar(rtol)), Scalar(atol));
-  const Tensor difference = at::abs(at::sub(a, b));
+  const Tensor allowed = at::add(at::mul(at::abs(other), Scalar(rtol)), Scalar(atol));
+  const Tensor difference = at::abs(at::sub(self, other));
   const Tensor within = at::logical_and(at::isfinite(difference), at::le(difference, allowed));
   return at::logical_or(close, within);
+}
+
+}  // namespace
+
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  OPLOOM_CHECK_VALUE(rtol >= 0 && atol >= 0,
+                     "isclose(): expected rtol and atol not to be negative, got ", rtol, " and ",
+                     atol);
+  if (self.is_complex() || other.is_complex()) {
+    return complex_isclose(self, other, rtol, atol, equal_nan);
+  }
+  const auto is_integral = [](const Tensor& tensor) {
+    return c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
+  };
+  if (rtol == 0 && atol == 0 && is_integral(self) && is_integral(other)) return at::eq(self, other);
+  // Differences of integers are taken as floating-point numbers, where they cannot wrap around.
+  const auto floating = [&](const Tensor& tensor) {
+    return is_integral(tensor) ? tensor.to(kDouble) : tensor;
+  };
+  return at::_isclose(floating(self), floating(other), rtol, atol, equal_nan);
 }
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {

@@ -123,11 +123,11 @@ OPLOOM_HOST_DEVICE F trigamma_reflected(F y, F f) {
   const F inverse = F(1.) / f;
   return fmadd(inverse, inverse, polynomial_of(f * f, curves.inverse_square) - y);
 }
-// pi / sin(pi f), for f from -1/2 to 1/2
+// pi / (x sin(pi f)), for f from -1/2 to 1/2
 template <typename F>
-OPLOOM_HOST_DEVICE F inverse_sine_of_pi(F f) {
+OPLOOM_HOST_DEVICE F inverse_sine_of_pi(F f, F x) {
   constexpr GammaCurves curves = gamma_curves();
-  return polynomial_of(f * f, curves.inverse_sine) / f;
+  return polynomial_of(f * f, curves.inverse_sine) / (f * x);
 }
 
 // The logarithmic derivative of the gamma function. -inf at +0, inf at -0, nan at -1, -2, ... To 2

@@ -136,6 +136,20 @@ OPLOOM_HOST_DEVICE T logit(T x) {
   return above ? y : -y;
 }
 
+// log(1 + exp(x)), without overflow.
+template <typename T>
+OPLOOM_HOST_DEVICE T softplus(T x) {
+  return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::abs(x)));
+}
+
+// x tanh(log(1 + exp(x))), in terms of exp(-|x|), which does not overflow.
+template <typename T>
+OPLOOM_HOST_DEVICE T mish(T x) {
+  const T e = std::exp(-std::abs(x));
+  const T n = x > 0 ? 1 + 2 * e : e * (e + 2);
+  return x * (n / (n + (x > 0 ? 2 * e * e : 2)));
+}
+
 // The share of the standard normal distribution below x: erfc(-x / sqrt(2)) / 2, where what
 // rounding takes from that quotient would be multiplied by its square.
 OPLOOM_HOST_DEVICE inline double ndtr(double x) {

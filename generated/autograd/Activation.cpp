@@ -32,7 +32,6 @@
 #include <generated/ops/leaky_relu_backward.h>
 #include <generated/ops/log_sigmoid.h>
 #include <generated/ops/log_sigmoid_backward.h>
-#include <generated/ops/logaddexp.h>
 #include <generated/ops/logical_and.h>
 #include <generated/ops/lt.h>
 #include <generated/ops/mish.h>
@@ -316,31 +315,53 @@ variable_list MishBackward0::apply(variable_list&& grads) {
 }
 
 // mish_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: grad * (tanh(logaddexp(self, 0)) + self * ((1 - tanh(logaddexp(self, 0)) *
-//       tanh(logaddexp(self, 0))) * sigmoid(self)))
-//   self: grad * grad_output * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) *
-//       sigmoid(self) + ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self)
-//       + self * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * (sigmoid(self) * (1 -
-//       sigmoid(self))) - ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) *
-//       sigmoid(self) * tanh(logaddexp(self, 0)) + tanh(logaddexp(self, 0)) * ((1 -
-//       tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self))) * sigmoid(self))))
+//   grad_output: grad * (sigmoid(self) * (2 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 -
+//       sigmoid(self))) + 4 * self * sigmoid(self) * ((1 - sigmoid(self)) / (1 + (1 -
+//       sigmoid(self)) * (1 - sigmoid(self)))) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self)))))
+//   self: grad * grad_output * ((sigmoid(self) * (1 - sigmoid(self)) * (2 - sigmoid(self)) -
+//       sigmoid(self) * (sigmoid(self) * (1 - sigmoid(self))) - sigmoid(self) * (2 - sigmoid(self))
+//       / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) * (-(sigmoid(self) * (1 - sigmoid(self))
+//       * (1 - sigmoid(self))) - (1 - sigmoid(self)) * (sigmoid(self) * (1 - sigmoid(self))))) / (1
+//       + (1 - sigmoid(self)) * (1 - sigmoid(self))) + (((4 * sigmoid(self) + 4 * self *
+//       (sigmoid(self) * (1 - sigmoid(self)))) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self)))) + 4 * self * sigmoid(self) * ((-(sigmoid(self) * (1 - sigmoid(self)))
+//       - (1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) * (-(sigmoid(self)
+//       * (1 - sigmoid(self)) * (1 - sigmoid(self))) - (1 - sigmoid(self)) * (sigmoid(self) * (1 -
+//       sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))))) * ((1 -
+//       sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) + 4 * self *
+//       sigmoid(self) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) *
+//       ((-(sigmoid(self) * (1 - sigmoid(self))) - (1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self))) * (-(sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self))) - (1 -
+//       sigmoid(self)) * (sigmoid(self) * (1 - sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 -
+//       sigmoid(self))))))
 variable_list MishBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(2);
   const Tensor& grad = grads[0];
   if (!grad.defined()) return grad_inputs;
   const Tensor self = self_.unpack(this);
   if (task_should_compute_output(0)) {
-    const auto t1 = tanh(logaddexp(self, number(0)));
-    grad_inputs[0] = grad * (t1 + (self * ((1 - (t1 * t1)) * sigmoid(self))));
+    const auto t0 = sigmoid(self);
+    const auto t3 = 1 - t0;
+    const auto t5 = 1 + (t3 * t3);
+    const auto t9 = t3 / t5;
+    grad_inputs[0] = grad * (((t0 * (2 - t0)) / t5) + ((((4 * self) * t0) * t9) * t9));
   }
   if (task_should_compute_output(1)) {
     const Tensor grad_output = grad_output_.unpack(this);
-    const auto t2 = tanh(logaddexp(self, number(0)));
-    const auto t4 = 1 - (t2 * t2);
-    const auto t5 = sigmoid(self);
-    const auto t6 = t4 * t5;
-    const auto t15 = self * ((t4 * (t5 * (1 - t5))) - (((t6 * t2) + (t2 * t6)) * t5));
-    grad_inputs[1] = (grad * grad_output) * (t6 + (t6 + t15));
+    const auto t1 = sigmoid(self);
+    const auto t2 = 1 - t1;
+    const auto t3 = t1 * t2;
+    const auto t4 = 2 - t1;
+    const auto t10 = 1 + (t2 * t2);
+    const auto t15 = (-(t3 * t2)) - (t2 * t3);
+    const auto t20 = 4 * self;
+    const auto t23 = t2 / t10;
+    const auto t25 = t20 * t1;
+    const auto t29 = ((-t3) - (t23 * t15)) / t10;
+    const auto t35 = (((((4 * t1) + (t20 * t3)) * t23) + (t25 * t29)) * t23) + ((t25 * t23) * t29);
+    const auto t36 = ((((t3 * t4) - (t1 * t3)) - (((t1 * t4) / t10) * t15)) / t10) + t35;
+    grad_inputs[1] = (grad * grad_output) * t36;
   }
   return grad_inputs;
 }
@@ -932,14 +953,25 @@ OPLOOM_COLD Tensor& mish__dual(DispatchKeySet ks, Tensor& self) {
 }
 
 // mish_backward(Tensor grad_output, Tensor self) -> Tensor
-//   result: grad_output_t * (tanh(logaddexp(self, 0)) + self * ((1 - tanh(logaddexp(self, 0)) *
-//       tanh(logaddexp(self, 0))) * sigmoid(self))) + grad_output * (((1 - tanh(logaddexp(self, 0))
-//       * tanh(logaddexp(self, 0))) * sigmoid(self) + ((1 - tanh(logaddexp(self, 0)) *
-//       tanh(logaddexp(self, 0))) * sigmoid(self) + self * ((1 - tanh(logaddexp(self, 0)) *
-//       tanh(logaddexp(self, 0))) * (sigmoid(self) * (1 - sigmoid(self))) - ((1 -
-//       tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self) * tanh(logaddexp(self,
-//       0)) + tanh(logaddexp(self, 0)) * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0)))
-//       * sigmoid(self))) * sigmoid(self)))) * self_t)
+//   result: grad_output_t * (sigmoid(self) * (2 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 -
+//       sigmoid(self))) + 4 * self * sigmoid(self) * ((1 - sigmoid(self)) / (1 + (1 -
+//       sigmoid(self)) * (1 - sigmoid(self)))) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self))))) + grad_output * (((sigmoid(self) * (1 - sigmoid(self)) * (2 -
+//       sigmoid(self)) - sigmoid(self) * (sigmoid(self) * (1 - sigmoid(self))) - sigmoid(self) * (2
+//       - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) * (-(sigmoid(self) * (1
+//       - sigmoid(self)) * (1 - sigmoid(self))) - (1 - sigmoid(self)) * (sigmoid(self) * (1 -
+//       sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) + (((4 * sigmoid(self)
+//       + 4 * self * (sigmoid(self) * (1 - sigmoid(self)))) * ((1 - sigmoid(self)) / (1 + (1 -
+//       sigmoid(self)) * (1 - sigmoid(self)))) + 4 * self * sigmoid(self) * ((-(sigmoid(self) * (1
+//       - sigmoid(self))) - (1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) *
+//       (-(sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self))) - (1 - sigmoid(self)) *
+//       (sigmoid(self) * (1 - sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))))
+//       * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) + 4 * self *
+//       sigmoid(self) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) *
+//       ((-(sigmoid(self) * (1 - sigmoid(self))) - (1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self))) * (-(sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self))) - (1 -
+//       sigmoid(self)) * (sigmoid(self) * (1 - sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 -
+//       sigmoid(self)))))) * self_t)
 OPLOOM_COLD Tensor mish_backward_dual(DispatchKeySet ks, const Tensor& grad_output,
                                       const Tensor& self) {
   const forward_ad::Pause pause;
@@ -948,17 +980,27 @@ OPLOOM_COLD Tensor mish_backward_dual(DispatchKeySet ks, const Tensor& grad_outp
   const Tensor self_t = forward_ad::tangent_of(self);
   Tensor result_t;
   if (grad_output_t.defined()) {
-    const auto t1 = tanh(logaddexp(self, number(0)));
+    const auto t0 = sigmoid(self);
+    const auto t3 = 1 - t0;
+    const auto t5 = 1 + (t3 * t3);
+    const auto t9 = t3 / t5;
     forward_ad::add_term(result_t,
-        grad_output_t * (t1 + (self * ((1 - (t1 * t1)) * sigmoid(self)))));
+        grad_output_t * (((t0 * (2 - t0)) / t5) + ((((4 * self) * t0) * t9) * t9)));
   }
   if (self_t.defined()) {
-    const auto t1 = tanh(logaddexp(self, number(0)));
-    const auto t3 = 1 - (t1 * t1);
-    const auto t4 = sigmoid(self);
-    const auto t5 = t3 * t4;
-    const auto t14 = self * ((t3 * (t4 * (1 - t4))) - (((t5 * t1) + (t1 * t5)) * t4));
-    forward_ad::add_term(result_t, grad_output * ((t5 + (t5 + t14)) * self_t));
+    const auto t0 = sigmoid(self);
+    const auto t1 = 1 - t0;
+    const auto t2 = t0 * t1;
+    const auto t3 = 2 - t0;
+    const auto t9 = 1 + (t1 * t1);
+    const auto t14 = (-(t2 * t1)) - (t1 * t2);
+    const auto t19 = 4 * self;
+    const auto t22 = t1 / t9;
+    const auto t24 = t19 * t0;
+    const auto t28 = ((-t2) - (t22 * t14)) / t9;
+    const auto t34 = (((((4 * t0) + (t19 * t2)) * t22) + (t24 * t28)) * t22) + ((t24 * t22) * t28);
+    const auto t35 = ((((t2 * t3) - (t0 * t2)) - (((t0 * t3) / t9) * t14)) / t9) + t34;
+    forward_ad::add_term(result_t, grad_output * (t35 * self_t));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

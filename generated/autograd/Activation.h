@@ -225,14 +225,26 @@ struct MishBackward0 final : BuiltinNode {
 };
 
 // mish_backward(Tensor grad_output, Tensor self) -> Tensor
-//   grad_output: grad * (tanh(logaddexp(self, 0)) + self * ((1 - tanh(logaddexp(self, 0)) *
-//       tanh(logaddexp(self, 0))) * sigmoid(self)))
-//   self: grad * grad_output * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) *
-//       sigmoid(self) + ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self)
-//       + self * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * (sigmoid(self) * (1 -
-//       sigmoid(self))) - ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) *
-//       sigmoid(self) * tanh(logaddexp(self, 0)) + tanh(logaddexp(self, 0)) * ((1 -
-//       tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self))) * sigmoid(self))))
+//   grad_output: grad * (sigmoid(self) * (2 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 -
+//       sigmoid(self))) + 4 * self * sigmoid(self) * ((1 - sigmoid(self)) / (1 + (1 -
+//       sigmoid(self)) * (1 - sigmoid(self)))) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self)))))
+//   self: grad * grad_output * ((sigmoid(self) * (1 - sigmoid(self)) * (2 - sigmoid(self)) -
+//       sigmoid(self) * (sigmoid(self) * (1 - sigmoid(self))) - sigmoid(self) * (2 - sigmoid(self))
+//       / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) * (-(sigmoid(self) * (1 - sigmoid(self))
+//       * (1 - sigmoid(self))) - (1 - sigmoid(self)) * (sigmoid(self) * (1 - sigmoid(self))))) / (1
+//       + (1 - sigmoid(self)) * (1 - sigmoid(self))) + (((4 * sigmoid(self) + 4 * self *
+//       (sigmoid(self) * (1 - sigmoid(self)))) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self)))) + 4 * self * sigmoid(self) * ((-(sigmoid(self) * (1 - sigmoid(self)))
+//       - (1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) * (-(sigmoid(self)
+//       * (1 - sigmoid(self)) * (1 - sigmoid(self))) - (1 - sigmoid(self)) * (sigmoid(self) * (1 -
+//       sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))))) * ((1 -
+//       sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) + 4 * self *
+//       sigmoid(self) * ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) *
+//       ((-(sigmoid(self) * (1 - sigmoid(self))) - (1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) *
+//       (1 - sigmoid(self))) * (-(sigmoid(self) * (1 - sigmoid(self)) * (1 - sigmoid(self))) - (1 -
+//       sigmoid(self)) * (sigmoid(self) * (1 - sigmoid(self))))) / (1 + (1 - sigmoid(self)) * (1 -
+//       sigmoid(self))))))
 struct MishBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "MishBackwardBackward0"; }

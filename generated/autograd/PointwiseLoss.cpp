@@ -47,7 +47,6 @@
 #include <generated/ops/le.h>
 #include <generated/ops/log.h>
 #include <generated/ops/log1p.h>
-#include <generated/ops/logaddexp.h>
 #include <generated/ops/lt.h>
 #include <generated/ops/maximum.h>
 #include <generated/ops/mse_loss.h>
@@ -57,6 +56,7 @@
 #include <generated/ops/sigmoid.h>
 #include <generated/ops/sign.h>
 #include <generated/ops/smooth_l1_loss.h>
+#include <generated/ops/softplus.h>
 #include <generated/ops/sub.h>
 #include <generated/ops/where.h>
 #include <generated/ops/zeros_like.h>
@@ -424,8 +424,8 @@ variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& gr
 //   grad_output: grads[0] * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1)
 //       * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
 //       self))) + grads[1] * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//       logaddexp(self > 0 ? -self : self, 0)) + grads[2] * ((self > 0 ? 0 : -(target * self)) +
-//       target * logaddexp(self > 0 ? -self : self, 0))
+//       softplus(self > 0 ? -self : self)) + grads[2] * ((self > 0 ? 0 : -(target * self)) + target
+//       * softplus(self > 0 ? -self : self))
 //   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
 //       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
 //       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
@@ -435,10 +435,10 @@ variable_list BinaryCrossEntropyWithLogitsJvpBackward0::apply(variable_list&& gr
 //       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
 //   target: grads[0] * grad_output * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0
 //       ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[2] *
-//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
+//       grad_output * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self))
 //   pos_weight: grads[0] * grad_output * ((self > 0 ? 0 : -target) + target * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[1] *
-//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
+//       grad_output * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self))
 variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(4);
   if (!any_grad_defined(grads)) return grad_inputs;
@@ -457,7 +457,7 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(vari
     const auto t10 = sigmoid(t9);
     const auto t4 = where(t0, 1 - target, (-pos_weight) * target);
     const auto t15 = grad_0 * (t4 + ((1 + (t5 * target)) * where(t0, -t10, t10)));
-    const auto t19 = logaddexp(t9, number(0));
+    const auto t19 = softplus(t9);
     const auto t23 = t15 + (grad_1 * (where(t0, t8, -(pos_weight * self)) + (t5 * t19)));
     grad_inputs[0] = t23 + (grad_2 * (where(t0, 0, -(target * self)) + (target * t19)));
   }
@@ -484,7 +484,7 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(vari
     const auto t6 = where(t1, t5, self);
     const auto t7 = sigmoid(t6);
     const auto t11 = where(t1, -1, -pos_weight) + ((pos_weight - 1) * where(t1, -t7, t7));
-    const auto t17 = (grad_2 * grad_output) * (where(t1, 0, t5) + logaddexp(t6, number(0)));
+    const auto t17 = (grad_2 * grad_output) * (where(t1, 0, t5) + softplus(t6));
     grad_inputs[2] = ((grad_0 * grad_output) * t11) + t17;
   }
   if (task_should_compute_output(3)) {
@@ -496,8 +496,7 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(vari
     const auto t6 = sigmoid(t5);
     const auto t11 =
         (grad_0 * grad_output) * (where(t1, 0, -target) + (target * where(t1, -t6, t6)));
-    const auto t16 = (grad_1 * grad_output) * (where(t1, 0, t4) + logaddexp(t5, number(0)));
-    grad_inputs[3] = t11 + t16;
+    grad_inputs[3] = t11 + ((grad_1 * grad_output) * (where(t1, 0, t4) + softplus(t5)));
   }
   return grad_inputs;
 }
@@ -508,9 +507,9 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(vari
 //       target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
 //       self)))
 //   target_tangent: grad * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//       logaddexp(self > 0 ? -self : self, 0))
-//   pos_weight_tangent: grad * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
-//       -self : self, 0))
+//       softplus(self > 0 ? -self : self))
+//   pos_weight_tangent: grad * ((self > 0 ? 0 : -(target * self)) + target * softplus(self > 0 ?
+//       -self : self))
 //   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
 //       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
 //       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
@@ -521,10 +520,10 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0::apply(vari
 //       self))))
 //   target: grad * (self_tangent * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + pos_weight_tangent
-//       * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
+//       * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self)))
 //   pos_weight: grad * (self_tangent * ((self > 0 ? 0 : -target) + target * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + target_tangent *
-//       ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
+//       ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self)))
 variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_list&& grads) {
   variable_list grad_inputs(6);
   const Tensor& grad = grads[0];
@@ -544,13 +543,13 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_
   if (task_should_compute_output(1)) {
     const auto t0 = gt(self, 0);
     const auto t1 = -self;
-    const auto t8 = (pos_weight - 1) * logaddexp(where(t0, t1, self), number(0));
-    grad_inputs[1] = grad * (where(t0, t1, -(pos_weight * self)) + t8);
+    const auto t9 =
+        where(t0, t1, -(pos_weight * self)) + ((pos_weight - 1) * softplus(where(t0, t1, self)));
+    grad_inputs[1] = grad * t9;
   }
   if (task_should_compute_output(2)) {
     const auto t0 = gt(self, 0);
-    const auto t8 =
-        where(t0, 0, -(target * self)) + (target * logaddexp(where(t0, -self, self), number(0)));
+    const auto t8 = where(t0, 0, -(target * self)) + (target * softplus(where(t0, -self, self)));
     grad_inputs[2] = grad * t8;
   }
   if (task_should_compute_output(3)) {
@@ -570,8 +569,9 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_
     const auto t5 = where(t0, t4, self);
     const auto t6 = sigmoid(t5);
     const auto t10 = where(t0, -1, -pos_weight) + ((pos_weight - 1) * where(t0, -t6, t6));
-    const auto t15 = pos_weight_tangent * (where(t0, 0, t4) + logaddexp(t5, number(0)));
-    grad_inputs[4] = grad * ((self_tangent * t10) + t15);
+    const auto t16 =
+        (self_tangent * t10) + (pos_weight_tangent * (where(t0, 0, t4) + softplus(t5)));
+    grad_inputs[4] = grad * t16;
   }
   if (task_should_compute_output(5)) {
     const auto t0 = gt(self, 0);
@@ -579,8 +579,7 @@ variable_list BinaryCrossEntropyWithLogitsPosWeightJvpBackward0::apply(variable_
     const auto t4 = where(t0, t3, self);
     const auto t5 = sigmoid(t4);
     const auto t10 = self_tangent * (where(t0, 0, -target) + (target * where(t0, -t5, t5)));
-    const auto t14 = target_tangent * (where(t0, 0, t3) + logaddexp(t4, number(0)));
-    grad_inputs[5] = grad * (t10 + t14);
+    grad_inputs[5] = grad * (t10 + (target_tangent * (where(t0, 0, t3) + softplus(t4))));
   }
   return grad_inputs;
 }
@@ -1641,14 +1640,14 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_jvp_dual(DispatchKeySet ks,
 //       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
 //       * pos_weight_t)
 //   result1: grad_output_t * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//       logaddexp(self > 0 ? -self : self, 0)) + grad_output * (((self > 0 ? -1 : -pos_weight) +
+//       softplus(self > 0 ? -self : self)) + grad_output * (((self > 0 ? -1 : -pos_weight) +
 //       (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self
-//       : self))) * self_t) + grad_output * (((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self :
-//       self, 0)) * pos_weight_t)
-//   result2: grad_output_t * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
-//       -self : self, 0)) + grad_output * (((self > 0 ? 0 : -target) + target * (self > 0 ?
+//       : self))) * self_t) + grad_output * (((self > 0 ? 0 : -self) + softplus(self > 0 ? -self :
+//       self)) * pos_weight_t)
+//   result2: grad_output_t * ((self > 0 ? 0 : -(target * self)) + target * softplus(self > 0 ?
+//       -self : self)) + grad_output * (((self > 0 ? 0 : -target) + target * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) * self_t) +
-//       grad_output * (((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)) * target_t)
+//       grad_output * (((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self)) * target_t)
 OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits_pos_weight_backward_dual(
     DispatchKeySet ks, const Tensor& grad_output, const Tensor& self, const Tensor& target,
     const Tensor& pos_weight, std::array<bool, 3> output_mask) {
@@ -1694,8 +1693,9 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
     if (grad_output_t.defined()) {
       const auto t0 = gt(self, 0);
       const auto t1 = -self;
-      const auto t8 = (pos_weight - 1) * logaddexp(where(t0, t1, self), number(0));
-      forward_ad::add_term(result1_t, grad_output_t * (where(t0, t1, -(pos_weight * self)) + t8));
+      const auto t9 =
+          where(t0, t1, -(pos_weight * self)) + ((pos_weight - 1) * softplus(where(t0, t1, self)));
+      forward_ad::add_term(result1_t, grad_output_t * t9);
     }
     if (self_t.defined()) {
       const auto t0 = gt(self, 0);
@@ -1706,8 +1706,8 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
     if (pos_weight_t.defined()) {
       const auto t0 = gt(self, 0);
       const auto t1 = -self;
-      const auto t5 = where(t0, 0, t1) + logaddexp(where(t0, t1, self), number(0));
-      forward_ad::add_term(result1_t, grad_output * (t5 * pos_weight_t));
+      const auto t6 = (where(t0, 0, t1) + softplus(where(t0, t1, self))) * pos_weight_t;
+      forward_ad::add_term(result1_t, grad_output * t6);
     }
     forward_ad::set_tangent(result1, std::move(result1_t));
   }
@@ -1715,8 +1715,7 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
     Tensor result2_t;
     if (grad_output_t.defined()) {
       const auto t0 = gt(self, 0);
-      const auto t8 =
-          where(t0, 0, -(target * self)) + (target * logaddexp(where(t0, -self, self), number(0)));
+      const auto t8 = where(t0, 0, -(target * self)) + (target * softplus(where(t0, -self, self)));
       forward_ad::add_term(result2_t, grad_output_t * t8);
     }
     if (self_t.defined()) {
@@ -1728,8 +1727,8 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
     if (target_t.defined()) {
       const auto t0 = gt(self, 0);
       const auto t1 = -self;
-      const auto t5 = where(t0, 0, t1) + logaddexp(where(t0, t1, self), number(0));
-      forward_ad::add_term(result2_t, grad_output * (t5 * target_t));
+      const auto t6 = (where(t0, 0, t1) + softplus(where(t0, t1, self))) * target_t;
+      forward_ad::add_term(result2_t, grad_output * t6);
     }
     forward_ad::set_tangent(result2, std::move(result2_t));
   }
@@ -1741,8 +1740,8 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
 //   result: self_tangent_t * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight -
 //       1) * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
 //       self))) + target_tangent_t * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1)
-//       * logaddexp(self > 0 ? -self : self, 0)) + pos_weight_tangent_t * ((self > 0 ? 0 : -(target
-//       * self)) + target * logaddexp(self > 0 ? -self : self, 0)) + self_t * (self_tangent * ((1 +
+//       * softplus(self > 0 ? -self : self)) + pos_weight_tangent_t * ((self > 0 ? 0 : -(target *
+//       self)) + target * softplus(self > 0 ? -self : self)) + self_t * (self_tangent * ((1 +
 //       (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ? -(sigmoid(self > 0 ? -self : self) *
 //       (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 -
 //       sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self >
@@ -1752,10 +1751,10 @@ OPLOOM_COLD std::tuple<Tensor, Tensor, Tensor> _binary_cross_entropy_with_logits
 //       -self : self) : sigmoid(self > 0 ? -self : self)))) + target_t * (self_tangent * ((self > 0
 //       ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0 ? -sigmoid(self > 0 ? -self : self) :
 //       sigmoid(self > 0 ? -self : self))) + pos_weight_tangent * ((self > 0 ? 0 : -self) +
-//       logaddexp(self > 0 ? -self : self, 0))) + pos_weight_t * (self_tangent * ((self > 0 ? 0 :
+//       softplus(self > 0 ? -self : self))) + pos_weight_t * (self_tangent * ((self > 0 ? 0 :
 //       -target) + target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ?
-//       -self : self))) + target_tangent * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self :
-//       self, 0)))
+//       -self : self))) + target_tangent * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self :
+//       self)))
 OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
     DispatchKeySet ks, const Tensor& self_tangent, const Tensor& target_tangent,
     const Tensor& pos_weight_tangent, const Tensor& self, const Tensor& target,
@@ -1782,13 +1781,13 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
   if (target_tangent_t.defined()) {
     const auto t0 = gt(self, 0);
     const auto t1 = -self;
-    const auto t8 = (pos_weight - 1) * logaddexp(where(t0, t1, self), number(0));
-    forward_ad::add_term(result_t, target_tangent_t * (where(t0, t1, -(pos_weight * self)) + t8));
+    const auto t9 =
+        where(t0, t1, -(pos_weight * self)) + ((pos_weight - 1) * softplus(where(t0, t1, self)));
+    forward_ad::add_term(result_t, target_tangent_t * t9);
   }
   if (pos_weight_tangent_t.defined()) {
     const auto t0 = gt(self, 0);
-    const auto t8 =
-        where(t0, 0, -(target * self)) + (target * logaddexp(where(t0, -self, self), number(0)));
+    const auto t8 = where(t0, 0, -(target * self)) + (target * softplus(where(t0, -self, self)));
     forward_ad::add_term(result_t, pos_weight_tangent_t * t8);
   }
   if (self_t.defined()) {
@@ -1808,8 +1807,9 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
     const auto t5 = where(t0, t4, self);
     const auto t6 = sigmoid(t5);
     const auto t10 = where(t0, -1, -pos_weight) + ((pos_weight - 1) * where(t0, -t6, t6));
-    const auto t15 = pos_weight_tangent * (where(t0, 0, t4) + logaddexp(t5, number(0)));
-    forward_ad::add_term(result_t, target_t * ((self_tangent * t10) + t15));
+    const auto t16 =
+        (self_tangent * t10) + (pos_weight_tangent * (where(t0, 0, t4) + softplus(t5)));
+    forward_ad::add_term(result_t, target_t * t16);
   }
   if (pos_weight_t.defined()) {
     const auto t0 = gt(self, 0);
@@ -1817,8 +1817,8 @@ OPLOOM_COLD Tensor _binary_cross_entropy_with_logits_pos_weight_jvp_dual(
     const auto t4 = where(t0, t3, self);
     const auto t5 = sigmoid(t4);
     const auto t10 = self_tangent * (where(t0, 0, -target) + (target * where(t0, -t5, t5)));
-    const auto t14 = target_tangent * (where(t0, 0, t3) + logaddexp(t4, number(0)));
-    forward_ad::add_term(result_t, pos_weight_t * (t10 + t14));
+    forward_ad::add_term(result_t,
+        pos_weight_t * (t10 + (target_tangent * (where(t0, 0, t3) + softplus(t4)))));
   }
   forward_ad::set_tangent(result, std::move(result_t));
   return result;

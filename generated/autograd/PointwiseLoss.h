@@ -225,8 +225,8 @@ struct BinaryCrossEntropyWithLogitsJvpBackward0 final : BuiltinNode {
 //   grad_output: grads[0] * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1)
 //       * target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
 //       self))) + grads[1] * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//       logaddexp(self > 0 ? -self : self, 0)) + grads[2] * ((self > 0 ? 0 : -(target * self)) +
-//       target * logaddexp(self > 0 ? -self : self, 0))
+//       softplus(self > 0 ? -self : self)) + grads[2] * ((self > 0 ? 0 : -(target * self)) + target
+//       * softplus(self > 0 ? -self : self))
 //   self: grads[0] * grad_output * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
 //       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
 //       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
@@ -236,10 +236,10 @@ struct BinaryCrossEntropyWithLogitsJvpBackward0 final : BuiltinNode {
 //       target * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
 //   target: grads[0] * grad_output * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0
 //       ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[2] *
-//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
+//       grad_output * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self))
 //   pos_weight: grads[0] * grad_output * ((self > 0 ? 0 : -target) + target * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + grads[1] *
-//       grad_output * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0))
+//       grad_output * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self))
 struct BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0"; }
@@ -262,9 +262,9 @@ struct BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0 final : BuiltinNod
 //       target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self :
 //       self)))
 //   target_tangent: grad * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//       logaddexp(self > 0 ? -self : self, 0))
-//   pos_weight_tangent: grad * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
-//       -self : self, 0))
+//       softplus(self > 0 ? -self : self))
+//   pos_weight_tangent: grad * ((self > 0 ? 0 : -(target * self)) + target * softplus(self > 0 ?
+//       -self : self))
 //   self: grad * (self_tangent * ((1 + (pos_weight - 1) * target) * (self > 0 ? -(self > 0 ?
 //       -(sigmoid(self > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self
 //       > 0 ? -self : self) * (1 - sigmoid(self > 0 ? -self : self))) : sigmoid(self > 0 ? -self :
@@ -275,10 +275,10 @@ struct BinaryCrossEntropyWithLogitsPosWeightBackwardBackward0 final : BuiltinNod
 //       self))))
 //   target: grad * (self_tangent * ((self > 0 ? -1 : -pos_weight) + (pos_weight - 1) * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + pos_weight_tangent
-//       * ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
+//       * ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self)))
 //   pos_weight: grad * (self_tangent * ((self > 0 ? 0 : -target) + target * (self > 0 ?
 //       -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))) + target_tangent *
-//       ((self > 0 ? 0 : -self) + logaddexp(self > 0 ? -self : self, 0)))
+//       ((self > 0 ? 0 : -self) + softplus(self > 0 ? -self : self)))
 struct BinaryCrossEntropyWithLogitsPosWeightJvpBackward0 final : BuiltinNode {
   variable_list apply(variable_list&& grads) override;
   std::string name() const override { return "BinaryCrossEntropyWithLogitsPosWeightJvpBackward0"; }

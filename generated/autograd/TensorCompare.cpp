@@ -7,6 +7,7 @@
 #include <generated/autograd/TensorCompare.h>
 #include <generated/autograd/TensorCompareKernels.h>
 #include <generated/ops/TensorOperators.h>
+#include <generated/ops/_isclose.h>
 #include <generated/ops/clamp.h>
 #include <generated/ops/clamp_max.h>
 #include <generated/ops/clamp_min.h>
@@ -433,6 +434,27 @@ OPLOOM_COLD Tensor where_self_dual(DispatchKeySet ks, const Tensor& condition, c
 }  // namespace
 
 namespace kernels {
+
+// _isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor
+Tensor _isclose(DispatchKeySet ks, const Tensor& self, const Tensor& other, double rtol,
+                double atol, bool equal_nan) {
+  AutoDispatchBelowAutograd guard;
+  return _ops::_isclose::table(ks & c10::after_autograd_keyset, self, other, rtol, atol, equal_nan);
+}
+
+// _isclose.out(Tensor self, Tensor other, float rtol, float atol, bool equal_nan, *, Tensor(a!)
+//     out) -> Tensor(a!)
+Tensor& _isclose_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, double rtol,
+                     double atol, bool equal_nan, Tensor& out) {
+  check_out_requires_grad("_isclose", self, other, out);
+  {
+    AutoDispatchBelowAutograd guard;
+    _ops::_isclose_out::table(ks & c10::after_autograd_keyset, self, other, rtol, atol, equal_nan,
+                              out);
+  }
+  increment_version(out);
+  return out;
+}
 
 // clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>& min,

@@ -16,6 +16,10 @@
 
 namespace at::inline oploom_v1::autograd::kernels {
 
+Tensor _isclose(DispatchKeySet ks, const Tensor& self, const Tensor& other, double rtol,
+                double atol, bool equal_nan);
+Tensor& _isclose_out(DispatchKeySet ks, const Tensor& self, const Tensor& other, double rtol,
+                     double atol, bool equal_nan, Tensor& out);
 Tensor clamp(DispatchKeySet ks, const Tensor& self, const std::optional<Scalar>& min,
              const std::optional<Scalar>& max);
 Tensor clamp_Tensor(DispatchKeySet ks, const Tensor& self, const std::optional<Tensor>& min,

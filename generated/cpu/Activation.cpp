@@ -16,6 +16,7 @@ struct celu_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 26;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit celu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()) {}
   template <typename U>
@@ -55,6 +56,7 @@ struct elu_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 24;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit elu_op(const Scalar* numbers) : alpha(numbers[0].to<T>()), scale(numbers[1].to<T>()),
                                            input_scale(numbers[2].to<T>()) {
@@ -257,16 +259,18 @@ struct leaky_relu_backward_op {
   V negative_slope;
 };
 
-// log_sigmoid(Tensor self) -> Tensor: -logaddexp(-self, 0)
+// log_sigmoid(Tensor self) -> Tensor: -softplus(-self)
 template <typename T>
 struct log_sigmoid_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 32;
+  static constexpr int kCost = 29;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit log_sigmoid_op(const Scalar*) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
-    return neg(logaddexp(neg(self), V(T(0))));
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
+    return neg(softplus(usual, neg(self)));
   }
 };
 
@@ -286,36 +290,39 @@ struct log_sigmoid_backward_op {
   }
 };
 
-// mish(Tensor self) -> Tensor: self * tanh(logaddexp(self, 0))
+// mish(Tensor self) -> Tensor: mish(self)
 template <typename T>
 struct mish_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 56;
+  static constexpr int kCost = 35;
   static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit mish_op(const Scalar*) {}
   template <typename U>
-  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
-    return self * tanh(usual, logaddexp(self, V(T(0))));
-  }
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const { return mish(usual, self); }
 };
 
-// mish_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (tanh(logaddexp(self, 0))
-//     + self * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self)))
+// mish_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (sigmoid(self) * (2 -
+//     sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) + 4 * self * sigmoid(self) *
+//     ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) * ((1 -
+//     sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))))
 template <typename T>
 struct mish_backward_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 79;
+  static constexpr int kCost = 37;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit mish_backward_op(const Scalar*) {}
   template <typename U>
   OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& grad_output, const V& self) const {
-    const auto t1 = tanh(logaddexp(self, V(T(0))));
-    const auto t6 = t1 + (self * sigmoid_product(usual, V(T(1)) - (t1 * t1), self));
-    return grad_output * t6;
+    const auto t0 = sigmoid(usual, self);
+    const auto t3 = V(T(1)) - t0;
+    const auto t5 = V(T(1)) + (t3 * t3);
+    const auto t9 = t3 / t5;
+    const auto t12 = ((t0 * (V(T(2)) - t0)) / t5) + ((((V(T(4)) * self) * t0) * t9) * t9);
+    return grad_output * t12;
   }
 };
 
@@ -354,6 +361,7 @@ struct selu_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 23;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit selu_op(const Scalar*) {}
   template <typename U>
@@ -384,18 +392,20 @@ struct selu_backward_op {
 };
 
 // softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor: self * beta > threshold ?
-//     self : logaddexp(self * beta, 0) / beta
+//     self : softplus(self * beta) / beta
 template <typename T>
 struct softplus_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
-  static constexpr int kCost = 37;
+  static constexpr int kCost = 34;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit softplus_op(const Scalar* numbers) : beta(numbers[0].to<T>()),
                                                 threshold(numbers[1].to<T>()) {}
-  OPLOOM_ALWAYS_INLINE auto operator()(const V& self) const {
+  template <typename U>
+  OPLOOM_ALWAYS_INLINE auto operator()(U& usual, const V& self) const {
     const auto t0 = self * beta;
-    return select(t0 > threshold, self, logaddexp(t0, V(T(0))) / beta);
+    return select(t0 > threshold, self, softplus(usual, t0) / beta);
   }
   V beta;
   V threshold;

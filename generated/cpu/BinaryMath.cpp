@@ -675,6 +675,7 @@ struct special_xlog1py_op {
   static constexpr int kInputs = 2;
   static constexpr int kCost = 25;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_op(const Scalar*) {}
@@ -695,6 +696,7 @@ struct special_xlog1py_backward_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 32;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_backward_op(const Scalar*) {}
@@ -715,6 +717,7 @@ struct special_xlog1py_backward_0_op {
   static constexpr int kInputs = 3;
   static constexpr int kCost = 32;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit special_xlog1py_backward_0_op(const Scalar*) {}

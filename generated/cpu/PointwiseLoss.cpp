@@ -152,36 +152,37 @@ struct _binary_cross_entropy_backward_jvp_op {
 };
 
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor: (self > 0 ? 1 - target :
-//     -target) * self + logaddexp(self > 0 ? -self : self, 0)
+//     -target) * self + softplus(self > 0 ? -self : self)
 template <typename T>
 struct _binary_cross_entropy_with_logits_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 2;
-  static constexpr int kCost = 38;
+  static constexpr int kCost = 35;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target) const {
     const auto t0 = self > V(T(0));
-    const auto t4 = select(t0, V(T(1)) - target, neg(target)) * self;
-    return t4 + logaddexp(select(t0, neg(self), self), V(T(0)));
+    return
+        (select(t0, V(T(1)) - target, neg(target)) * self) + softplus(select(t0, neg(self), self));
   }
 };
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor: (self > 0 ? 1 - target : -pos_weight * target) * self + (1 + (pos_weight - 1) *
-//     target) * logaddexp(self > 0 ? -self : self, 0)
+//     target) * softplus(self > 0 ? -self : self)
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 3;
-  static constexpr int kCost = 43;
+  static constexpr int kCost = 40;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& self, const V& target, const V& pos_weight) const {
     const auto t0 = self > V(T(0));
     const auto t5 = select(t0, V(T(1)) - target, neg(pos_weight) * target) * self;
-    const auto t11 = logaddexp(select(t0, neg(self), self), V(T(0)));
-    return t5 + ((V(T(1)) + ((pos_weight - V(T(1))) * target)) * t11);
+    const auto t12 =
+        (V(T(1)) + ((pos_weight - V(T(1))) * target)) * softplus(select(t0, neg(self), self));
+    return t5 + t12;
   }
 };
 
@@ -267,14 +268,14 @@ struct _binary_cross_entropy_with_logits_jvp_op {
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output *
 //     ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) * target) * (self > 0
 //     ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))), grad_output *
-//     ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) * logaddexp(self > 0 ? -self :
-//     self, 0)), grad_output * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
-//     -self : self, 0))
+//     ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) * softplus(self > 0 ? -self :
+//     self)), grad_output * ((self > 0 ? 0 : -(target * self)) + target * softplus(self > 0 ? -self
+//     : self))
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   static constexpr int kOutputs = 3;
   static constexpr int kInputs = 4;
-  static constexpr int kCost = 75;
+  static constexpr int kCost = 72;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_op(const Scalar*) {}
@@ -288,7 +289,7 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
     const auto t10 = sigmoid(usual, t9);
     const auto t4 = select(t0, V(T(1)) - target, neg(pos_weight) * target);
     const auto t14 = t4 + ((V(T(1)) + (t5 * target)) * select(t0, neg(t10), t10));
-    const auto t19 = logaddexp(t9, V(T(0)));
+    const auto t19 = softplus(t9);
     return std::array<V, 3>{
         grad_output * t14, grad_output * (select(t0, t8, neg(pos_weight * self)) + (t5 * t19)),
         grad_output * (select(t0, V(T(0)), neg(target * self)) + (target * t19))};
@@ -301,7 +302,7 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_0_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
-  static constexpr int kCost = 75;
+  static constexpr int kCost = 72;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_0_op(const Scalar*) {}
@@ -322,14 +323,14 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_1_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
-  static constexpr int kCost = 75;
+  static constexpr int kCost = 72;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_1_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V&,
                                        const V& pos_weight) const {
     const auto t0 = self > V(T(0));
     const auto t8 = neg(self);
-    const auto t20 = (pos_weight - V(T(1))) * logaddexp(select(t0, t8, self), V(T(0)));
+    const auto t20 = (pos_weight - V(T(1))) * softplus(select(t0, t8, self));
     return grad_output * (select(t0, t8, neg(pos_weight * self)) + t20);
   }
 };
@@ -340,14 +341,15 @@ template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_2_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 4;
-  static constexpr int kCost = 75;
+  static constexpr int kCost = 72;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_backward_2_op(const Scalar*) {}
   OPLOOM_ALWAYS_INLINE auto operator()(const V& grad_output, const V& self, const V& target,
                                        const V&) const {
     const auto t0 = self > V(T(0));
-    const auto t26 = target * logaddexp(select(t0, neg(self), self), V(T(0)));
-    return grad_output * (select(t0, V(T(0)), neg(target * self)) + t26);
+    const auto t27 =
+        select(t0, V(T(0)), neg(target * self)) + (target * softplus(select(t0, neg(self), self)));
+    return grad_output * t27;
   }
 };
 
@@ -356,13 +358,13 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_2_op {
 //     self_tangent * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) *
 //     target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
 //     + target_tangent * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//     logaddexp(self > 0 ? -self : self, 0)) + pos_weight_tangent * ((self > 0 ? 0 : -(target *
-//     self)) + target * logaddexp(self > 0 ? -self : self, 0))
+//     softplus(self > 0 ? -self : self)) + pos_weight_tangent * ((self > 0 ? 0 : -(target * self))
+//     + target * softplus(self > 0 ? -self : self))
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 6;
-  static constexpr int kCost = 77;
+  static constexpr int kCost = 74;
   static constexpr bool kTwoForms = true;
   using V = Vec<T>;
   explicit _binary_cross_entropy_with_logits_pos_weight_jvp_op(const Scalar*) {}
@@ -377,7 +379,7 @@ struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
     const auto t10 = sigmoid(usual, t9);
     const auto t4 = select(t0, V(T(1)) - target, neg(pos_weight) * target);
     const auto t14 = t4 + ((V(T(1)) + (t5 * target)) * select(t0, neg(t10), t10));
-    const auto t19 = logaddexp(t9, V(T(0)));
+    const auto t19 = softplus(t9);
     const auto t22 = target_tangent * (select(t0, t8, neg(pos_weight * self)) + (t5 * t19));
     const auto t29 =
         pos_weight_tangent * (select(t0, V(T(0)), neg(target * self)) + (target * t19));

@@ -16,6 +16,7 @@ struct _logit_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 26;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit _logit_op(const Scalar* numbers) : eps(numbers[0].to<T>()) {
     t0 = eps >= V(T(0));

@@ -139,6 +139,7 @@ struct expm1_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   using V = Vec<T>;
   explicit expm1_op(const Scalar*) {}
   template <typename U>
@@ -272,6 +273,7 @@ struct log1p_op {
   static constexpr int kInputs = 1;
   static constexpr int kCost = 18;
   static constexpr bool kTwoForms = true;
+  static constexpr bool kShortForms = true;
   static constexpr bool kManyConstants = true;
   using V = Vec<T>;
   explicit log1p_op(const Scalar*) {}

@@ -6,6 +6,7 @@ set(OPLOOM_EXPRESSION_KERNELS
   generated/cpu/PointwiseLoss.cpp
   generated/cpu/ReduceOps.cpp
   generated/cpu/SpecialFunctions.cpp
+  generated/cpu/TensorCompare.cpp
   generated/cpu/Trigonometry.cpp
   generated/cpu/UnaryOps.cpp
 )

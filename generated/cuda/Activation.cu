@@ -247,16 +247,14 @@ struct leaky_relu_backward_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(leaky_relu_backward_stub, floating_kernel<leaky_relu_backward_op>);
 
-// log_sigmoid(Tensor self) -> Tensor: -logaddexp(-self, 0)
+// log_sigmoid(Tensor self) -> Tensor: -softplus(-self)
 template <typename T>
 struct log_sigmoid_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   using V = Number<T>;
   explicit log_sigmoid_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return neg(logaddexp(neg(self), V(T(0))));
-  }
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const { return neg(softplus(neg(self))); }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(log_sigmoid_stub, floating_kernel<log_sigmoid_op>);
 
@@ -273,21 +271,21 @@ struct log_sigmoid_backward_op {
 };
 OPLOOM_REGISTER_CUDA_KERNEL(log_sigmoid_backward_stub, floating_kernel<log_sigmoid_backward_op>);
 
-// mish(Tensor self) -> Tensor: self * tanh(logaddexp(self, 0))
+// mish(Tensor self) -> Tensor: mish(self)
 template <typename T>
 struct mish_op {
   static constexpr int kOutputs = 1;
   static constexpr int kInputs = 1;
   using V = Number<T>;
   explicit mish_op(const Scalar*) {}
-  OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
-    return self * tanh(logaddexp(self, V(T(0))));
-  }
+  OPLOOM_HOST_DEVICE auto operator()(const V& self) const { return mish(self); }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(mish_stub, floating_kernel<mish_op>);
 
-// mish_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (tanh(logaddexp(self, 0))
-//     + self * ((1 - tanh(logaddexp(self, 0)) * tanh(logaddexp(self, 0))) * sigmoid(self)))
+// mish_backward(Tensor grad_output, Tensor self) -> Tensor: grad_output * (sigmoid(self) * (2 -
+//     sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self))) + 4 * self * sigmoid(self) *
+//     ((1 - sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))) * ((1 -
+//     sigmoid(self)) / (1 + (1 - sigmoid(self)) * (1 - sigmoid(self)))))
 template <typename T>
 struct mish_backward_op {
   static constexpr int kOutputs = 1;
@@ -295,8 +293,12 @@ struct mish_backward_op {
   using V = Number<T>;
   explicit mish_backward_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self) const {
-    const auto t1 = tanh(logaddexp(self, V(T(0))));
-    return grad_output * (t1 + (self * sigmoid_product(V(T(1)) - (t1 * t1), self)));
+    const auto t0 = sigmoid(self);
+    const auto t3 = V(T(1)) - t0;
+    const auto t5 = V(T(1)) + (t3 * t3);
+    const auto t9 = t3 / t5;
+    const auto t12 = ((t0 * (V(T(2)) - t0)) / t5) + ((((V(T(4)) * self) * t0) * t9) * t9);
+    return grad_output * t12;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(mish_backward_stub, floating_kernel<mish_backward_op>);
@@ -361,7 +363,7 @@ struct selu_backward_op {
 OPLOOM_REGISTER_CUDA_KERNEL(selu_backward_stub, floating_kernel<selu_backward_op>);
 
 // softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor: self * beta > threshold ?
-//     self : logaddexp(self * beta, 0) / beta
+//     self : softplus(self * beta) / beta
 template <typename T>
 struct softplus_op {
   static constexpr int kOutputs = 1;
@@ -371,7 +373,7 @@ struct softplus_op {
                                                 threshold(numbers[1].to<T>()) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self) const {
     const auto t0 = self * beta;
-    return select(t0 > threshold, self, logaddexp(t0, V(T(0))) / beta);
+    return select(t0 > threshold, self, softplus(t0) / beta);
   }
   V beta;
   V threshold;

@@ -156,7 +156,7 @@ OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_backward_jvp_stub,
                             floating_kernel<_binary_cross_entropy_backward_jvp_op>);
 
 // _binary_cross_entropy_with_logits(Tensor self, Tensor target) -> Tensor: (self > 0 ? 1 - target :
-//     -target) * self + logaddexp(self > 0 ? -self : self, 0)
+//     -target) * self + softplus(self > 0 ? -self : self)
 template <typename T>
 struct _binary_cross_entropy_with_logits_op {
   static constexpr int kOutputs = 1;
@@ -165,8 +165,8 @@ struct _binary_cross_entropy_with_logits_op {
   explicit _binary_cross_entropy_with_logits_op(const Scalar*) {}
   OPLOOM_HOST_DEVICE auto operator()(const V& self, const V& target) const {
     const auto t0 = self > V(T(0));
-    const auto t4 = select(t0, V(T(1)) - target, neg(target)) * self;
-    return t4 + logaddexp(select(t0, neg(self), self), V(T(0)));
+    return
+        (select(t0, V(T(1)) - target, neg(target)) * self) + softplus(select(t0, neg(self), self));
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_stub,
@@ -174,7 +174,7 @@ OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_stub,
 
 // _binary_cross_entropy_with_logits.pos_weight(Tensor self, Tensor target, Tensor pos_weight) ->
 //     Tensor: (self > 0 ? 1 - target : -pos_weight * target) * self + (1 + (pos_weight - 1) *
-//     target) * logaddexp(self > 0 ? -self : self, 0)
+//     target) * softplus(self > 0 ? -self : self)
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_op {
   static constexpr int kOutputs = 1;
@@ -184,8 +184,9 @@ struct _binary_cross_entropy_with_logits_pos_weight_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& self, const V& target, const V& pos_weight) const {
     const auto t0 = self > V(T(0));
     const auto t5 = select(t0, V(T(1)) - target, neg(pos_weight) * target) * self;
-    const auto t11 = logaddexp(select(t0, neg(self), self), V(T(0)));
-    return t5 + ((V(T(1)) + ((pos_weight - V(T(1))) * target)) * t11);
+    const auto t12 =
+        (V(T(1)) + ((pos_weight - V(T(1))) * target)) * softplus(select(t0, neg(self), self));
+    return t5 + t12;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_pos_weight_stub,
@@ -269,9 +270,9 @@ OPLOOM_REGISTER_CUDA_KERNEL(_binary_cross_entropy_with_logits_jvp_stub,
 //     target, Tensor pos_weight, bool[3] output_mask) -> (Tensor, Tensor, Tensor): grad_output *
 //     ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) * target) * (self > 0
 //     ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self))), grad_output *
-//     ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) * logaddexp(self > 0 ? -self :
-//     self, 0)), grad_output * ((self > 0 ? 0 : -(target * self)) + target * logaddexp(self > 0 ?
-//     -self : self, 0))
+//     ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) * softplus(self > 0 ? -self :
+//     self)), grad_output * ((self > 0 ? 0 : -(target * self)) + target * softplus(self > 0 ? -self
+//     : self))
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
   static constexpr int kOutputs = 3;
@@ -287,7 +288,7 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_op {
     const auto t10 = sigmoid(t9);
     const auto t4 = select(t0, V(T(1)) - target, neg(pos_weight) * target);
     const auto t14 = t4 + ((V(T(1)) + (t5 * target)) * select(t0, neg(t10), t10));
-    const auto t19 = logaddexp(t9, V(T(0)));
+    const auto t19 = softplus(t9);
     return Outputs<V, 3>{grad_output * t14,
                          grad_output * (select(t0, t8, neg(pos_weight * self)) + (t5 * t19)),
                          grad_output * (select(t0, V(T(0)), neg(target * self)) + (target * t19))};
@@ -330,7 +331,7 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_1_op {
                                      const V& pos_weight) const {
     const auto t0 = self > V(T(0));
     const auto t8 = neg(self);
-    const auto t20 = (pos_weight - V(T(1))) * logaddexp(select(t0, t8, self), V(T(0)));
+    const auto t20 = (pos_weight - V(T(1))) * softplus(select(t0, t8, self));
     return grad_output * (select(t0, t8, neg(pos_weight * self)) + t20);
   }
 };
@@ -349,8 +350,9 @@ struct _binary_cross_entropy_with_logits_pos_weight_backward_2_op {
   OPLOOM_HOST_DEVICE auto operator()(const V& grad_output, const V& self, const V& target,
                                      const V&) const {
     const auto t0 = self > V(T(0));
-    const auto t26 = target * logaddexp(select(t0, neg(self), self), V(T(0)));
-    return grad_output * (select(t0, V(T(0)), neg(target * self)) + t26);
+    const auto t27 =
+        select(t0, V(T(0)), neg(target * self)) + (target * softplus(select(t0, neg(self), self)));
+    return grad_output * t27;
   }
 };
 OPLOOM_REGISTER_CUDA_KERNEL(
@@ -362,8 +364,8 @@ OPLOOM_REGISTER_CUDA_KERNEL(
 //     self_tangent * ((self > 0 ? 1 - target : -pos_weight * target) + (1 + (pos_weight - 1) *
 //     target) * (self > 0 ? -sigmoid(self > 0 ? -self : self) : sigmoid(self > 0 ? -self : self)))
 //     + target_tangent * ((self > 0 ? -self : -(pos_weight * self)) + (pos_weight - 1) *
-//     logaddexp(self > 0 ? -self : self, 0)) + pos_weight_tangent * ((self > 0 ? 0 : -(target *
-//     self)) + target * logaddexp(self > 0 ? -self : self, 0))
+//     softplus(self > 0 ? -self : self)) + pos_weight_tangent * ((self > 0 ? 0 : -(target * self))
+//     + target * softplus(self > 0 ? -self : self))
 template <typename T>
 struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
   static constexpr int kOutputs = 1;
@@ -380,7 +382,7 @@ struct _binary_cross_entropy_with_logits_pos_weight_jvp_op {
     const auto t10 = sigmoid(t9);
     const auto t4 = select(t0, V(T(1)) - target, neg(pos_weight) * target);
     const auto t14 = t4 + ((V(T(1)) + (t5 * target)) * select(t0, neg(t10), t10));
-    const auto t19 = logaddexp(t9, V(T(0)));
+    const auto t19 = softplus(t9);
     const auto t22 = target_tangent * (select(t0, t8, neg(pos_weight * self)) + (t5 * t19));
     const auto t29 =
         pos_weight_tangent * (select(t0, V(T(0)), neg(target * self)) + (target * t19));

@@ -6,6 +6,7 @@ set(OPLOOM_CUDA_EXPRESSION_KERNELS
   generated/cuda/PointwiseLoss.cu
   generated/cuda/ReduceOps.cu
   generated/cuda/SpecialFunctions.cu
+  generated/cuda/TensorCompare.cu
   generated/cuda/Trigonometry.cu
   generated/cuda/UnaryOps.cu
 )

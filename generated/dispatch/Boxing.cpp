@@ -112,6 +112,8 @@ template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const std:
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, const std::optional<Tensor>&,
                                         int64_t, int64_t, Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, double, Tensor&)>;
+template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, double, double, bool,
+                                        Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, int64_t, ScalarType,
                                         Tensor&)>;
 template struct SignatureBoxing<Tensor&(const Tensor&, const Tensor&, int64_t, Tensor&)>;

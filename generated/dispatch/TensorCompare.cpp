@@ -3,8 +3,11 @@
 // edit. Change native_functions.yaml or the template, then run tools/regenerate.
 #include <aten/core/dispatch/Boxing.h>
 #include <aten/core/dispatch/CallKeys.h>
+#include <aten/iterator/TensorIterator.h>
+#include <aten/native/Expression.h>
 #include <aten/native/StructuredOutputs.h>
 #include <generated/autograd/TensorCompareKernels.h>
+#include <generated/native/_isclose.h>
 #include <generated/native/allclose.h>
 #include <generated/native/can_cast.h>
 #include <generated/native/clamp.h>
@@ -16,6 +19,7 @@
 #include <generated/native/promote_types.h>
 #include <generated/native/result_type.h>
 #include <generated/native/where.h>
+#include <generated/ops/_isclose.h>
 #include <generated/ops/allclose.h>
 #include <generated/ops/can_cast.h>
 #include <generated/ops/clamp.h>
@@ -28,8 +32,90 @@
 #include <generated/ops/promote_types.h>
 #include <generated/ops/result_type.h>
 #include <generated/ops/where.h>
+#include <generated/stubs/TensorCompare.h>
 
 namespace at::inline oploom_v1 {
+
+// _isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor
+namespace meta {
+void structured__isclose::meta(const Tensor& self, const Tensor& other, double rtol, double atol,
+                               bool equal_nan) {
+  native::build_expression(
+      *this, maybe_get_output(), {&self, &other},
+      {native::ExpressionTraits::Promotion::Truth, /*integers=*/false, /*complex=*/false});
+}
+}  // namespace meta
+namespace native {
+void structured__isclose_out::impl(const Tensor& self, const Tensor& other, double rtol,
+                                   double atol, bool equal_nan, const Tensor& out) {
+  const Scalar numbers[] = {Scalar(rtol), Scalar(atol), Scalar(equal_nan)};
+  const ExpressionKernel* kernel = _isclose_stub.get(device_type());
+  kernel->run(*this, *kernel, numbers);
+}
+}  // namespace native
+namespace {
+Tensor _isclose_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, double rtol,
+                    double atol, bool equal_nan) {
+  native::structured__isclose_out kernel;
+  native::FreshOutputs<1> outputs("_isclose", kernel);
+  kernel.meta(self, other, rtol, atol, equal_nan);
+  kernel.impl(self, other, rtol, atol, equal_nan, outputs[0]);
+  return outputs.take(0);
+}
+Tensor _isclose_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, double rtol,
+                     double atol, bool equal_nan) {
+  meta::structured__isclose kernel;
+  native::FreshOutputs<1> outputs("_isclose", kernel);
+  kernel.meta(self, other, rtol, atol, equal_nan);
+  return outputs.take(0);
+}
+}  // namespace
+constinit OperatorTable<_ops::_isclose::schema> _ops::_isclose::table(
+    kernels_of<_ops::_isclose>,
+    {
+        {DispatchKey::CPU, &_isclose_CPU},
+        {DispatchKey::CUDA, &_isclose_CPU},
+        {DispatchKey::Meta, &_isclose_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_isclose, Sees::CallsWithHistory},
+    });
+Tensor _ops::_isclose::call(const Tensor& self, const Tensor& other, double rtol, double atol,
+                            bool equal_nan) {
+  return table(dispatch_keys_with_history(table, self, other), self, other, rtol, atol, equal_nan);
+}
+
+// _isclose.out(Tensor self, Tensor other, float rtol, float atol, bool equal_nan, *, Tensor(a!)
+//     out) -> Tensor(a!)
+namespace {
+Tensor& _isclose_out_CPU(DispatchKeySet, const Tensor& self, const Tensor& other, double rtol,
+                         double atol, bool equal_nan, Tensor& out) {
+  native::structured__isclose_out kernel;
+  native::GivenOutputs<1> outputs("_isclose", kernel, out);
+  kernel.meta(self, other, rtol, atol, equal_nan);
+  kernel.impl(self, other, rtol, atol, equal_nan, outputs[0]);
+  outputs.finish();
+  return out;
+}
+Tensor& _isclose_out_Meta(DispatchKeySet, const Tensor& self, const Tensor& other, double rtol,
+                          double atol, bool equal_nan, Tensor& out) {
+  meta::structured__isclose kernel;
+  native::GivenOutputs<1> outputs("_isclose", kernel, out);
+  kernel.meta(self, other, rtol, atol, equal_nan);
+  outputs.finish();
+  return out;
+}
+}  // namespace
+constinit OperatorTable<_ops::_isclose_out::schema> _ops::_isclose_out::table(
+    kernels_of<_ops::_isclose_out>,
+    {
+        {DispatchKey::CPU, &_isclose_out_CPU},
+        {DispatchKey::CUDA, &_isclose_out_CPU},
+        {DispatchKey::Meta, &_isclose_out_Meta},
+        {DispatchKey::Autograd, &autograd::kernels::_isclose_out},
+    });
+Tensor& _ops::_isclose_out::call(const Tensor& self, const Tensor& other, double rtol, double atol,
+                                 bool equal_nan, Tensor& out) {
+  return table(dispatch_keys(self, other, out), self, other, rtol, atol, equal_nan, out);
+}
 
 // allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
 //     bool
@@ -1068,6 +1154,8 @@ Tensor& _ops::where_self_out::call(const Tensor& condition, const Tensor& self, 
 ArrayRef<OperatorTableBase*> operators_of_TensorCompare();
 ArrayRef<OperatorTableBase*> operators_of_TensorCompare() {
   static constinit OperatorTableBase* const operators[] = {
+      &_ops::_isclose::table,
+      &_ops::_isclose_out::table,
       &_ops::allclose::table,
       &_ops::can_cast::table,
       &_ops::clamp::table,

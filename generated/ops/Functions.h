@@ -11,6 +11,7 @@
 #include <generated/ops/_fused_adamw.h>
 #include <generated/ops/_fused_sgd.h>
 #include <generated/ops/_huber_loss.h>
+#include <generated/ops/_isclose.h>
 #include <generated/ops/_kl_div.h>
 #include <generated/ops/_kl_div_log_target.h>
 #include <generated/ops/_l1_loss.h>

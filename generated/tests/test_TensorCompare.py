@@ -8,6 +8,39 @@ from oploom.testing.harness import OperatorTests, pytest_generate_tests  # noqa:
 from oploom.testing.samples import Operator, Parameter
 
 
+# _isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor
+class TestIsclose(OperatorTests):
+    op = Operator(
+        name='_isclose',
+        base='_isclose',
+        parameters=(
+            Parameter('self', 'Tensor'),
+            Parameter('other', 'Tensor'),
+            Parameter('rtol', 'float'),
+            Parameter('atol', 'float'),
+            Parameter('equal_nan', 'bool'),
+        ),
+        record={'numpy': 'np.isclose(self, other, rtol=rtol, atol=atol, equal_nan=equal_nan)',
+         'dtypes': 'floating',
+         'samples': [{'self': [3, 4],
+                      'other': [3, 4],
+                      'rtol': 0.5,
+                      'atol': 0.1,
+                      'equal_nan': False},
+                     {'self': [3, 4], 'other': [4], 'rtol': 0.5, 'atol': 0, 'equal_nan': True}],
+         'grad': False},
+        pointwise=True,
+    )
+    defaults = {}
+    test_gradcheck = None
+    test_gradgradcheck = None
+    test_forward = None
+    test_forward_over_reverse = None
+    test_forward_inplace = None
+    test_inplace = None
+    test_shape = None
+    test_errors = None
+
 # allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
 #     bool
 class TestAllclose(OperatorTests):

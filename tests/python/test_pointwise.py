@@ -406,3 +406,40 @@ def test_halves_are_rounded_as_powers_of_ten_have_them():
         x = (np.arange(-200, 200) + 0.5) * 10.0**-decimals
         assert np.array_equal(oploom.round(oploom.tensor(x), decimals=decimals).numpy(),
                               np.round(x, decimals))
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int64"])
+def test_isclose_of_every_pair_agrees_with_numpy(dtype, equal_nan):
+    if dtype == "int64":
+        values = np.array([-2**63, 2**63 - 1, -2**62, -100, -1, 0, 1, 2, 99, 100, 101, 2**62])
+    else:
+        values = np.array([*EDGES, 1 + 1e-4, 1 + 1e-2, 99.5, 100.001, 9.99e3], dtype=dtype)
+    if dtype == "complex64":
+        values = np.array([complex(0, x) for x in values.real] + [1 + 1j, 1 + 1.001j,
+                          complex(1, np.nan), complex(np.inf, 1), 3, 3.00001])
+    values = values.astype(dtype)
+    reference = values.astype(float) if dtype == "int64" else values  # NumPy's differences wrap around
+    for rtol, atol in ((1e-5, 1e-8), (0, 0), (1e-2, 0), (0, 1), (0.5, 1.5)):
+        with np.errstate(all="ignore"):
+            expected = np.isclose(reference[:, None], reference, rtol=rtol, atol=atol,
+                                  equal_nan=equal_nan)
+        x = oploom.tensor(values)
+        actual = oploom.isclose(x[:, None], x, rtol=rtol, atol=atol, equal_nan=equal_nan)
+        assert actual.dtype == oploom.bool
+        np.testing.assert_array_equal(actual.numpy(), expected, f"{rtol}, {atol}")
+        assert oploom.allclose(x, x, rtol=rtol, atol=atol, equal_nan=equal_nan) == (
+            equal_nan or not np.isnan(values).any())
+
+
+def test_isclose_of_two_dtypes_and_of_bad_tolerances():
+    whole = oploom.tensor([2**24 + 1, 5, 7])
+    floating = oploom.tensor([2.0**24, 5.1, 7.0])
+    assert oploom.isclose(whole, floating, rtol=0).tolist() == [False, False, True]
+    assert oploom.isclose(floating.double(), floating, rtol=0).tolist() == [True, True, True]
+    assert oploom.isclose(whole, oploom.tensor(True), rtol=0, atol=4).tolist() == [False, True, False]
+    for tolerances in ({"rtol": -1.0}, {"atol": -1.0}, {"rtol": float("nan")}):
+        with pytest.raises(ValueError, match=r"isclose\(\): expected rtol and atol not to be"):
+            oploom.isclose(floating, floating, **tolerances)
+    with pytest.raises(RuntimeError, match=r"^isclose\(\): tensors of shapes \[3\] and \[2\]"):
+        oploom.isclose(floating, floating[:2])

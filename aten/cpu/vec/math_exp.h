@@ -99,7 +99,7 @@ template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_of(F x) {
   return exp_within(exp_argument(x));
 }
-// The same for x <= 0, for which there is a shorter form for some.
+// The same for x <= 0, and up to 64, for which there is a shorter form for some.
 template <typename F>
 OPLOOM_ALWAYS_INLINE F exp_of_negative(F x) {
   return exp_within(at_least(x, F(kLeastPower<typename FloatingForm<F>::number>)));
@@ -180,8 +180,9 @@ OPLOOM_ALWAYS_INLINE Vec<float> exp(U& usual, const Vec<float>& x) {
 }
 OPLOOM_ALWAYS_INLINE Vec<float> Vec<float>::exp() const { return vec::exp(kAny, *this); }
 
-// exp(x) for x <= 0. Of what is below -104 it is 0, which is not computed: a processor takes long
-// for results that underflow, and what is masked, as in attention, is that far.
+// exp(x) for x <= 0, and up to 64. Of what is below -104 it is 0, which is not computed: a
+// processor takes long for results that underflow, and what is masked, as in attention, is that
+// far.
 OPLOOM_ALWAYS_INLINE Vec<float> exp_of_negative(Vec<float> x) {
   const Vec<float> least(kLeastPower<float>);
   if constexpr (kHasScale<Vec<float>>) {
@@ -513,6 +514,21 @@ requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(U& usua
 template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> sigmoid(const Vec<T>& x) {
   return sigmoid(kAny, x);
+}
+
+// x tanh(log(1 + exp(x))): with e = exp(x) and n = e^2 + 2 e it is x n / (n + 2), and from 20 on x.
+// What the sums and the quotient lose is added at last.
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> mish(const Vec<T>& x) {
+  using V = Vec<T>;
+  const V two(T(2)), e = exp_of_negative(at_most(x, V(T(20)))), twice = e + e;
+  const V n = fmadd(e, e, twice), n_rest = fmadd(e, e, twice - n);
+  const V sum = n + two, sum_rest = (n - (sum - two)) + n_rest;
+  const V inverse = V(T(1)) / sum, quotient = n * inverse;
+  const V lost = fmadd(quotient.neg(), sum_rest, fmadd(quotient.neg(), sum, n) + n_rest);
+  // Of an infinite x nothing is lost.
+  const V finite = at_most(x, V(std::numeric_limits<T>::max()));
+  return fmadd(x, quotient, finite * (lost * inverse)) | (x & V(T(-0.0)));
 }
 
 // w = sqrt(8/pi) (x + 0.044715 x^3) of gelu's other form, 0.5 x (1 + tanh(w/2)) = x / (1 +

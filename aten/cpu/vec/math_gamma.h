@@ -48,14 +48,16 @@ OPLOOM_NOINLINE inline Vec<float> lgamma_of_any(Vec<float> x) {
   const V magnitude = x.abs();
   const auto usual = is_positive_normal(magnitude);
   auto y = lgamma_of_usual(blendv(V(1.f), magnitude, usual));
-  const V above = blendv(magnitude.log().abs(), narrow(y[0], y[1]), usual);
-  const auto numbers = widen(x), fractions = widen(x - x.round());
-  const D pi(3.14159265358979323846);
+  const V above = narrow(y[0], y[1]);
+  const auto numbers = widen(magnitude), fractions = widen((x - x.round()).abs());
   for (int i = 0; i < 2; ++i) {
-    const D sine = (fractions[i] * pi).sin();
-    y[i] = (pi / (numbers[i] * sine).abs()).log() - y[i];
+    const D inverse = c10::special::inverse_sine_of_pi(fractions[i], numbers[i]);
+    y[i] = inverse.log() - y[i];
   }
-  return blendv(above, narrow(y[0], y[1]), usual & x.signs());
+  const V values = blendv(above, narrow(y[0], y[1]), x.signs());
+  if (all(usual)) [[likely]]
+    return values;
+  return blendv(magnitude.log().abs(), values, usual);
 }
 
 OPLOOM_ALWAYS_INLINE Vec<float> lgamma(const Vec<float>& x) {
@@ -107,7 +109,7 @@ OPLOOM_NOINLINE inline Vec<double> lgamma_of_any(Vec<double> x) {
   const D one(1.), magnitude = x.abs(), fraction = x - x.round();
   const auto usual = is_positive_normal(magnitude), negative = x < D(0.);
   const D above = lgamma_of_usual(blendv(one, blendv(x, one - x, negative), usual));
-  const D below = c10::special::inverse_sine_of_pi(fraction).abs().log() - above;
+  const D below = c10::special::inverse_sine_of_pi(fraction, one).abs().log() - above;
   D y = blendv(above, below, negative);
   y = blendv(y, D(std::numeric_limits<double>::infinity()), negative & (fraction == D(0.)));
   return blendv(magnitude.log().abs(), y, usual);

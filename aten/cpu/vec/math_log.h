@@ -334,18 +334,21 @@ OPLOOM_INVERSE(asinh)
 OPLOOM_INVERSE(atanh)
 #undef OPLOOM_INVERSE
 
-// log(x / (1 - x)) for x from 2^-50 on and below 1. With s the smaller one of x and 1 - x, which is
-// exact, it is that of (1 - s) / s = 1 + y with y = (1 - 2 s) / s, or its negative.
+// log(x / (1 - x)) for x from 2^-50 on and below 1: with s the smaller one of x and 1 - x, and c
+// the other, log(c / s) or its negative. Of the two no more than c is rounded. What c and the
+// quotient have lost, as a part of c, shows where c is near 1/2; there 1 / c is 6 - 12 c + 8 c^2,
+// but for the third power of 2 c - 1.
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<T> logit_of_usual(Vec<T> x) {
   using V = Vec<T>;
-  const V one(T(1));
-  const auto below = x < V(T(0.5));
-  const V share = blendv(one - x, x, below), twice = share + share;
-  const V difference = one - twice, difference_rest = (one - difference) - twice;
-  const V inverse = one / share, quotient = difference * inverse;
-  const V rest = fmadd(quotient.neg(), share, difference) + difference_rest;
-  return log1p_of_usual(quotient, rest * inverse) ^ blendv(V(T(0)), V(T(-0.0)), below);
+  const V one(T(1)), other = one - x, s = at_most(x, other), c = at_least(x, other);
+  const V quotient = c / s;
+  const V lost = fmadd(quotient.neg(), s, c) + ((one - c) - s);
+  const V rest = lost * fmadd(c, fmadd(c, V(T(8)), V(T(-12))), V(T(6)));
+  V k;
+  const V f = split_power(quotient, k) - one;
+  const V y = log_of_parts<NaturalLog>(k, f, small_of_log<NaturalLog>(f, rest));
+  return y ^ ((x - V(T(0.5))) & V(T(-0.0)));
 }
 template <typename T>
 OPLOOM_NOINLINE Vec<T> logit_of_any(Vec<T> x, typename Vec<T>::Mask usual) {
@@ -382,14 +385,21 @@ OPLOOM_ALWAYS_INLINE Vec<double> log1p_of_share(Vec<double> e) {
   const D half(0.5);
   const auto large = e > D(0.41421356237309503);
   const D f = blendv(e, fmadd(e, half, half.neg()), large);
-  return blendv(D(0.), D(0.6931471805599453), large) + (f + small_of_log<NaturalLog>(f, D(-0.)));
+  const D rest = blendv(D(-0.), D(2.3190468138462996e-17), large);
+  return blendv(D(0.), D(0.6931471805599453), large) + (f + small_of_log<NaturalLog>(f, rest));
+}
+
+// log(1 + exp(x))
+template <typename T>
+requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> softplus(const Vec<T>& x) {
+  return at_least(x, Vec<T>(T(0))) + log1p_of_share(exp_of_negative(x | Vec<T>(T(-0.0))));
 }
 
 // log(exp(x) + exp(y)), and the same of base 2
 template <typename T>
 requires std::is_floating_point_v<T> OPLOOM_ALWAYS_INLINE Vec<T> logaddexp(const Vec<T>& x,
                                                                            const Vec<T>& y) {
-  const Vec<T> sum = maximum(x, y) + log1p_of_share(((x - y) | Vec<T>(T(-0.0))).exp());
+  const Vec<T> sum = maximum(x, y) + log1p_of_share(exp_of_negative((x - y) | Vec<T>(T(-0.0))));
   // Of two equal infinities the difference is nan.
   return blendv(sum, x + Vec<T>(kLn2<T>), x == y);
 }

@@ -1,7 +1,7 @@
 // Functions of float32 for results that are rounded to 16 bits at once, with AVX512.
 #pragma once
 
-#include <aten/cpu/vec/math_root.h>
+#include <aten/cpu/vec/math_log.h>
 
 #if defined(CPU_CAPABILITY_AVX512)
 
@@ -34,6 +34,21 @@ OPLOOM_ALWAYS_INLINE Vec<float> exp(const RoundedTo<T>& rounded, const Vec<float
   return exp2(rounded, x * Vec<float>(1.442695f));
 }
 
+// x P(x), beyond the end of the fit exp(x) - 1, of which the subtraction leaves fewer digits.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> expm1(const RoundedTo<T>&, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V large = exp(kRoundedTo<Half>, x) - V(1.f);
+  if constexpr (kFewDigits<T>) {
+    const V small = x * polynomial(x, 0.9999361f, 0.5000542f, 0.16874793f, 0.041666325f);
+    return blendv(large, small, x.abs() < V(0.5f));
+  } else {
+    const V small =
+        x * polynomial(x, 0.99999857f, 0.4999446f, 0.16669075f, 0.0422909f, 0.008333225f);
+    return blendv(large, small, x.abs() < V(0.6f));
+  }
+}
+
 // sigmoid(x) = 2^-64 / (2^-64 + 2^-64 exp(-x)), so that it may be a subnormal number; of one below
 // 2^-140 few digits are left.
 template <typename T>
@@ -42,6 +57,14 @@ OPLOOM_ALWAYS_INLINE Vec<float> sigmoid_product(const RoundedTo<T>& rounded, con
   using V = Vec<float>;
   const V small(0x1p-64f);
   return a * (small / (exp2(rounded, fmadd(x, V(-1.442695f), V(-64.f))) + small));
+}
+
+// See mish() in aten/cpu/vec/math_exp.h.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> mish(const RoundedTo<T>& rounded, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V two(2.f), e = exp2(rounded, at_most(x, V(20.f)) * V(1.442695f)), n = e * (e + two);
+  return x * (n / (n + two));
 }
 
 // x P(x^2) up to 3/8, beyond 1 - 2 / (exp(2x) + 1).
@@ -54,15 +77,18 @@ OPLOOM_ALWAYS_INLINE Vec<float> tanh(const RoundedTo<T>& rounded, const Vec<floa
 }
 
 // log2(x) = n + d P(d) with x = 2^n (1 + d) and d from -1/4 to 1/2
-template <typename T>
-OPLOOM_ALWAYS_INLINE Vec<float> log2(const RoundedTo<T>&, const Vec<float>& x) {
-  using V = Vec<float>;
-  const V n = logb(x * V(2.f / 3)) + V(1.f);
-  const V d = significand_near_one(x) - V(1.f);
+OPLOOM_ALWAYS_INLINE Vec<float> exponent_of_short_log(Vec<float> x) {
+  return logb(x * Vec<float>(2.f / 3)) + Vec<float>(1.f);
+}
+OPLOOM_ALWAYS_INLINE Vec<float> short_log2(Vec<float> n, Vec<float> d) {
   return fmadd(
       d,
       polynomial(d, 1.4426898f, -0.72118676f, 0.48143035f, -0.3693871f, 0.29243812f, -0.14849806f),
       n);
+}
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> log2(const RoundedTo<T>&, const Vec<float>& x) {
+  return short_log2(exponent_of_short_log(x), significand_near_one(x) - Vec<float>(1.f));
 }
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> log(const RoundedTo<T>& rounded, const Vec<float>& x) {
@@ -71,6 +97,43 @@ OPLOOM_ALWAYS_INLINE Vec<float> log(const RoundedTo<T>& rounded, const Vec<float
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> log10(const RoundedTo<T>& rounded, const Vec<float>& x) {
   return log2(rounded, x) * Vec<float>(0.30103f);
+}
+// Near 0, d is x itself.
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> log1p(const RoundedTo<T>&, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V sum = x + V(1.f), n = exponent_of_short_log(sum);
+  const V d = blendv(significand_near_one(sum) - V(1.f), x, x.abs() < V(0.25f));
+  return short_log2(n, d) * V(0.6931472f) | (x & V(-0.f));
+}
+// With s the smaller one of x and 1 - x, but never -0, and c the other, log(1 + (c - s) / s) or its
+// negative.
+OPLOOM_NOINLINE inline Vec<float> logit_of_tiny(Vec<float> x) { return logit(x); }
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> logit(const RoundedTo<T>& rounded, const Vec<float>& x) {
+  using V = Vec<float>;
+  if constexpr (!std::is_same_v<T, Half>) {
+    // Their reciprocals would be infinite.
+    if (!all(!(x.abs() < V(0x1p-120f)))) [[unlikely]]
+      return logit_of_tiny(x);
+  }
+  const V other = V(1.f) - x, s = at_most(x, other) + V(0.f), c = at_least(x, other);
+  return log1p(rounded, (c - s) / s) ^ ((x - V(0.5f)) & V(-0.f));
+}
+// max(x, 0) + log(1 + e) with e = exp(-|x|) and log(1 + e) = e P(e)
+template <typename T>
+OPLOOM_ALWAYS_INLINE Vec<float> softplus(const RoundedTo<T>& rounded, const Vec<float>& x) {
+  using V = Vec<float>;
+  const V e = exp2(rounded, x.abs() * V(-1.442695f));
+  V curve;
+  if constexpr (kFewDigits<T>) {
+    curve = polynomial(e, 0.9999916f, -0.49936137f, 0.32520664f, -0.21004857f, 0.10122216f,
+                       -0.0238691f);
+  } else {
+    curve = polynomial(e, 0.99999875f, -0.49986964f, 0.33109447f, -0.23503853f, 0.14922374f,
+                       -0.06640169f, 0.014140989f);
+  }
+  return fmadd(e, curve, at_least(x, V(0.f)));
 }
 
 // erf(x) = x P(x^2) up to 2.75, beyond which it is rounded to 1.

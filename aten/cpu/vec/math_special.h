@@ -271,8 +271,8 @@ OPLOOM_NOINLINE inline Vec<float> ndtri(const Vec<float>& x) {
 template <int order>
 OPLOOM_ALWAYS_INLINE Vec<double> scaled_bessel(Vec<double> x) {
   using D = Vec<double>;
-  const D inverse = D(1.) / x, t = fmadd(x, D(0.25), D(-1.));
-  D near, far;
+  const D t = fmadd(x, D(0.25), D(-1.));
+  D near;
   if constexpr (order == 0) {
     near = polynomial_by_halves(
         t, 0.20700192116306126, -0.11300432734803216, 0.09451564144881087, -0.08904341441685386,
@@ -281,9 +281,6 @@ OPLOOM_ALWAYS_INLINE Vec<double> scaled_bessel(Vec<double> x) {
         0.011604537202955493, -0.006766304477365499, 0.0041177494041306295, -0.0018943199124326078,
         0.0004409170994549675, -0.00028468324766541404, 0.00034218659421142395,
         -0.00011896021824589136);
-    far = polynomial(inverse, 0.39894228036882323, 0.04986782299324134, 0.028043818156400436,
-                     0.0296767590553842, 0.029998617338612702, 0.3388730061610408,
-                     -1.9142582372213302, 8.54363121945601);
   } else {
     near =
         x * D(0.5) *
@@ -294,11 +291,21 @@ OPLOOM_ALWAYS_INLINE Vec<double> scaled_bessel(Vec<double> x) {
                              0.0059414086338883025, -0.003108787539471477, 0.0015946427352970258,
                              -0.0006655692043828628, 0.0002037550431304631, -0.0001187720873302313,
                              9.124123747565469e-05, -2.6765757641067467e-05);
+  }
+  const auto is_near = x <= D(8.);
+  if (all(is_near)) return near;
+  const D inverse = D(1.) / x;
+  D far;
+  if constexpr (order == 0) {
+    far = polynomial(inverse, 0.39894228036882323, 0.04986782299324134, 0.028043818156400436,
+                     0.0296767590553842, 0.029998617338612702, 0.3388730061610408,
+                     -1.9142582372213302, 8.54363121945601);
+  } else {
     far = polynomial(inverse, 0.39894228046670255, -0.14960340766402141, -0.046742425223666034,
                      -0.04146199802999809, -0.0401043438253792, -0.3987371719642522,
                      2.181339253135351, -9.685934449064707);
   }
-  return blendv(far / x.sqrt(), near, x <= D(8.));
+  return blendv(far * inverse.sqrt(), near, is_near);
 }
 
 // See Note [Bessel curves] in c10/util/bessel.h.

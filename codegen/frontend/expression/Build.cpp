@@ -51,7 +51,6 @@ const std::map<std::string_view, std::string_view, std::less<>> kElsewhere = {
     {"sgn", "sign(x)"},
     {"silu", "x * sigmoid(x)"},
     {"sinc", "x == 0 ? 1 : sin(pi * x) / (pi * x)"},
-    {"softplus", "logaddexp(x, 0)"},
     {"square", "pow(x, 2)"},
     {"where", "condition ? x : y"},
 };

@@ -28,9 +28,11 @@
 #include <generated/ops/log10.h>
 #include <generated/ops/log1p.h>
 #include <generated/ops/log2.h>
+#include <generated/ops/log_sigmoid.h>
 #include <generated/ops/logaddexp.h>
 #include <generated/ops/logaddexp2.h>
 #include <generated/ops/logit.h>
+#include <generated/ops/mish.h>
 #include <generated/ops/ones_like.h>
 #include <generated/ops/polygamma.h>
 #include <generated/ops/pow.h>
@@ -354,6 +356,16 @@ inline const Function kFunctions[] = {
      },
      {2.5, 1},
      {2.5, 1}},
+    {"log_sigmoid",
+     at::log_sigmoid,
+     OPLOOM_BOTH(-((x < 0 ? -x : 0) + std::log1p(std::exp(-std::abs(x))))),
+     {2.5, 2},
+     {2.5, 2}},
+    {"mish",
+     at::mish,
+     OPLOOM_BOTH(x* std::tanh(std::log1p(std::exp(x)))),
+     {5, 2, 1e-43, 1e-43},
+     {5, 2, 4e-321, 4e-321}},
     {"ndtr",
      at::special_ndtr,
      OPLOOM_BOTH(std::erfc(x* decltype(x)(-0.70710678118654752440L)) / 2),
