@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -57,28 +60,118 @@ struct Counting {
 template <typename T>
 using CountingOf = Counting<std::conditional_t<sizeof(T) == 1, uint16_t, Key<T>>>;
 
+// Note [The first few]
+// A few of the first are found one after the other, each as the least item that is larger than the
+// one before; see Note [Items] in aten/native/SortingLoops.cpp. These are signed numbers here,
+// which all instruction sets compare.
+template <typename T>
+struct FirstFew {
+  using Item = std::conditional_t<sizeof(T) <= 2, int32_t, int64_t>;
+  using Bits = std::make_unsigned_t<Item>;
+  static constexpr int64_t kLanes = kVectorBytes / sizeof(Item);
+  static constexpr int kHalf = 4 * sizeof(Item);
+  // Without AVX2 there is no comparison of long numbers, and long keys leave no room for an index.
+  static constexpr bool kWorth = kVectorBytes > 16 && sizeof(T) < 8;
+  static constexpr int64_t kMost = kWorth ? std::min<int64_t>(4 * kLanes, 32) : 0;
+  static constexpr int64_t kLongest = kWorth ? 64 * kLanes : 0;
+  typedef Item Vector __attribute__((vector_size(kVectorBytes)));
+
+  template <size_t... lane>
+  static Vector least_of_lanes(Vector v, std::index_sequence<lane...>) {
+    const auto step = [&]<size_t distance>(std::integral_constant<size_t, distance>) {
+      const Vector other = __builtin_shufflevector(v, v, (lane ^ distance)...);
+      v = other < v ? other : v;
+    };
+    if constexpr (kLanes > 8) step(std::integral_constant<size_t, 8>());
+    if constexpr (kLanes > 4) step(std::integral_constant<size_t, 4>());
+    step(std::integral_constant<size_t, 2>());
+    step(std::integral_constant<size_t, 1>());
+    return v;
+  }
+
+  alignas(kVectorBytes) Item items[kLongest + kLanes];
+
+  static Item item_of(T x, int64_t i, bool descending) {
+    constexpr Bits kSign = Bits(1) << (2 * kHalf - 1);
+    const Bits key = key_of(x, descending);
+    return static_cast<Item>((key << kHalf | static_cast<Bits>(i)) ^ kSign);
+  }
+  // By whole vectors, which wait for no element that was stored by itself; the last one has some
+  // elements for a second time.
+  void fill(const T* row, int64_t n, bool descending) {
+    if (n < kLanes) {
+      std::fill_n(items, kLanes, std::numeric_limits<Item>::max());
+      for (int64_t i = 0; i < n; ++i) items[i] = item_of(row[i], i, descending);
+      return;
+    }
+    const int64_t whole = n / kLanes * kLanes;
+    for (int64_t i = 0; i < whole; ++i) items[i] = item_of(row[i], i, descending);
+    if (whole == n) return;
+      // Not unrolled, so that the compiler makes a vector of it.
+#pragma GCC unroll 1
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const int64_t i = n - kLanes + lane;
+      items[whole + lane] = item_of(row[i], i, descending);
+    }
+  }
+  // Calls take(place, index) for the first k of n items.
+  template <typename Take>
+  void find(int64_t n, int64_t k, const Take& take) const {
+    const Vector largest = Vector{} + std::numeric_limits<Item>::max();
+    Vector from = Vector{} + std::numeric_limits<Item>::min();
+    for (int64_t place = 0; place < k; ++place) {
+      Vector least = largest;
+      for (int64_t i = 0; i < n; i += kLanes) {
+        Vector some;
+        std::memcpy(&some, items + i, sizeof some);
+        some = some >= from ? some : largest;
+        least = some < least ? some : least;
+      }
+      least = least_of_lanes(least, std::make_index_sequence<kLanes>());
+      from = least + 1;
+      take(place, static_cast<int64_t>(least[0] & ((Item(1) << kHalf) - 1)));
+    }
+  }
+};
+
 template <typename T>
 void sort_short_row(const void* x, int64_t n, bool descending, int64_t k, void* values,
                     int64_t value_stride, int64_t* indices, int64_t index_stride) {
-  CountingOf<T> counting;
   const auto* row = static_cast<const T*>(x);
+  auto* to = static_cast<T*>(values);
+  const auto take = [&](int64_t place, int64_t index) {
+    to[place * value_stride] = row[index];
+    indices[place * index_stride] = index;
+  };
+  if constexpr (FirstFew<T>::kWorth) {
+    // By what k rounds take, and counting.
+    if (n > CountingOf<T>::kLongest ||
+        (k <= FirstFew<T>::kMost && k * (n + 24) <= n * n / 3 + 100)) {
+      FirstFew<T> few;
+      few.fill(row, n, descending);
+      return few.find(n, k, take);
+    }
+  }
+  CountingOf<T> counting;
   constexpr int64_t kLanes = CountingOf<T>::kLanes;
   std::memset(counting.keys + (n - 1) / kLanes * kLanes, 0, kVectorBytes);
   for (int64_t i = 0; i < n; ++i) counting.keys[i] = key_of(row[i], descending);
   counting.count(n);
-  auto* to = static_cast<T*>(values);
-  for (int64_t i = 0; i < n; ++i) {
-    const auto place = static_cast<int64_t>(counting.places[i]);
-    if (place >= k) continue;
-    to[place * value_stride] = row[i];
-    indices[place * index_stride] = i;
+  if (k == n) {
+    for (int64_t i = 0; i < n; ++i) take(static_cast<int64_t>(counting.places[i]), i);
+    return;
   }
+  // Without a branch that depends on places.
+  uint16_t order[CountingOf<T>::kRoom];
+  for (int64_t i = 0; i < n; ++i) order[counting.places[i]] = static_cast<uint16_t>(i);
+  for (int64_t place = 0; place < k; ++place) take(place, order[place]);
 }
 
 ShortRowSorter short_row_sorter(const char* op, ScalarType dtype) {
   return OPLOOM_DISPATCH(
       dtype, op, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [] {
-        return ShortRowSorter{CountingOf<scalar_t>::kLongest, &sort_short_row<scalar_t>};
+        return ShortRowSorter{CountingOf<scalar_t>::kLongest, FirstFew<scalar_t>::kMost,
+                              FirstFew<scalar_t>::kLongest, &sort_short_row<scalar_t>};
       });
 }
 

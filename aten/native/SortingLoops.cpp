@@ -120,7 +120,8 @@ void distribute(int64_t n, int64_t parts, int length, int64_t* counts, const Dig
 template <typename I>
 I* sort_items(I* a, I* b, int64_t n, int low, int bits, int64_t parts) {
   if (bits == 0) return a;
-  if (n <= kFew) {
+  // Long items have twice the digits.
+  if (n <= (sizeof(I) > sizeof(Item) ? 2 * kFew : kFew)) {
     std::sort(a, a + n);
     return a;
   }
@@ -464,9 +465,11 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
       const I* best = items;
       if (sorted && !few) {
         I* others = items + room;
+        // All keys have the bits before those in which the first and the last one differ.
+        const I differing = (*std::min_element(items, items + k) ^ items[k - 1]) >> kHalf<I>;
         I* by_index = sort_items(items, others, k, 0, std::bit_width(static_cast<uint64_t>(n)), 1);
         best = sort_items(by_index, by_index == items ? others : items, k, kHalf<I>,
-                          8 * int{sizeof(T)}, 1);
+                          std::bit_width(static_cast<uint64_t>(differing)), 1);
       }
       T* y = value_out + walker.out;
       int64_t* index = index_out + index_walker.out;
@@ -501,8 +504,11 @@ void topk_loops(const TensorBase& values, const TensorBase& indices, const Tenso
                 int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
   const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "topk", self.scalar_type());
-  // Sorting longer ones takes longer than to find the first of them.
-  if (self.sizes()[dim] <= sorter.longest / 2) {
+  // To find a small part of a longer one takes less time than to sort it.
+  const int64_t longest = k <= sorter.few ? sorter.longest_of_few
+                          : k > kFew      ? sorter.longest
+                                          : sorter.longest / 2;
+  if (self.sizes()[dim] <= longest) {
     return sort_short_rows(sorter, values, indices, self, k, dim, largest);
   }
   OPLOOM_DISPATCH(self.scalar_type(), "topk",

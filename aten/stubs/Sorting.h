@@ -10,6 +10,9 @@ namespace at::inline oploom_v1::native {
 struct ShortRowSorter {
   // Elements of the longest row for which that is worth it.
   int64_t longest;
+  // And of the longest of which up to so many are found faster.
+  int64_t few;
+  int64_t longest_of_few;
   // Writes the first k of the n elements at x in their order, and where they are in x, to `values`
   // and `indices`, as many elements apart as the strides say; `values` must not be x.
   void (*sort)(const void* x, int64_t n, bool descending, int64_t k, void* values,
