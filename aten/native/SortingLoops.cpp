@@ -313,6 +313,82 @@ void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b,
   });
 }
 
+// Writes the first k of n elements in their order. All are read before, so that `values` may be x.
+template <int64_t n, typename T>
+OPLOOM_ALWAYS_INLINE void sort_tiny_row(const T* x, int64_t stride, bool descending, int64_t k,
+                                        T* values, int64_t value_stride, int64_t* indices,
+                                        int64_t index_stride) {
+  T row[n];
+  Key<T> keys[n];
+  int64_t places[n];
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) {
+    row[i] = x[i * stride];
+    keys[i] = key_of(row[i], descending);
+    places[i] = 0;
+#pragma GCC unroll 8
+    for (int64_t j = 0; j < i; ++j) {
+      const bool before = keys[i] < keys[j];
+      places[j] += before ? 1 : 0;
+      places[i] += before ? 0 : 1;
+    }
+  }
+  // Elsewhere first, as no branch is to depend on places.
+  T best[n];
+  int64_t order[n];
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) {
+    best[places[i]] = row[i];
+    order[places[i]] = i;
+  }
+  for (int64_t place = 0; place < k; ++place) {
+    values[place * value_stride] = best[place];
+    indices[place * index_stride] = order[place];
+  }
+}
+
+// The same of rows of so few elements that calls for each would take longer.
+constexpr int64_t kTiny = 7;
+template <int64_t n, typename T>
+void sort_tiny_rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
+                    int64_t k, int64_t dim, bool descending) {
+  Rows rows(values, indices, self, dim);
+  if (rows.in.empty()) {
+    rows.in.push_back({1, 0, 0});
+    rows.out.push_back({1, 0, 0});
+  }
+  const T* in = self.const_data_ptr<T>();
+  T* value_out = values.mutable_data_ptr<T>();
+  int64_t* index_out = indices.mutable_data_ptr<int64_t>();
+  at::parallel_for(0, rows.count, 4096 / n, [&](int64_t begin, int64_t end) {
+    const WalkDim next = rows.in[0];
+    const int64_t next_index = rows.out[0].out;
+    Walker walker(rows.in.data() + 1, rows.in.size() - 1, begin / next.size);
+    Walker index_walker(rows.out.data() + 1, rows.out.size() - 1, begin / next.size);
+    for (int64_t row = begin; row < end; walker.next(), index_walker.next()) {
+      const int64_t first = row % next.size, last = std::min(first + end - row, next.size);
+      for (int64_t i = first; i < last; ++i) {
+        sort_tiny_row<n>(in + walker.in + i * next.in, rows.in_stride, descending, k,
+                         value_out + walker.out + i * next.out, rows.value_stride,
+                         index_out + index_walker.out + i * next_index, rows.index_stride);
+      }
+      row += last - first;
+    }
+  });
+}
+void sort_tiny_rows(const char* op, const TensorBase& values, const TensorBase& indices,
+                    const TensorBase& self, int64_t k, int64_t dim, bool descending) {
+  OPLOOM_DISPATCH(self.scalar_type(), op,
+                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
+                    const auto sort = [&]<int64_t... n>(std::integer_sequence<int64_t, n...>) {
+                      using Sort = decltype(&sort_tiny_rows<1, scalar_t>);
+                      constexpr Sort kOfLength[] = {&sort_tiny_rows<n + 1, scalar_t>...};
+                      kOfLength[self.sizes()[dim] - 1](values, indices, self, k, dim, descending);
+                    };
+                    sort(std::make_integer_sequence<int64_t, kTiny>());
+                  });
+}
+
 // Writes the first k of each row in their order, where rows are short enough for the sorter.
 void sort_short_rows(const ShortRowSorter& sorter, const TensorBase& values,
                      const TensorBase& indices, const TensorBase& self, int64_t k, int64_t dim,
@@ -486,6 +562,9 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
 void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t dim, bool descending) {
   if (self.numel() == 0) return;
+  if (self.sizes()[dim] <= kTiny) {
+    return sort_tiny_rows("sort", values, indices, self, self.sizes()[dim], dim, descending);
+  }
   const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "sort", self.scalar_type());
   if (self.sizes()[dim] <= sorter.longest) {
     return sort_short_rows(sorter, values, indices, self, self.sizes()[dim], dim, descending);
@@ -503,6 +582,9 @@ void sort_loops(const TensorBase& values, const TensorBase& indices, const Tenso
 void topk_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
+  if (self.sizes()[dim] <= kTiny) {
+    return sort_tiny_rows("topk", values, indices, self, k, dim, largest);
+  }
   const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "topk", self.scalar_type());
   // To find a small part of a longer one takes less time than to sort it.
   const int64_t longest = k <= sorter.few ? sorter.longest_of_few
