@@ -68,6 +68,30 @@ OPLOOM_ALWAYS_INLINE void scan_row(const T* in, T* out, int64_t length, Acc resu
   }
 }
 
+// Short rows, each the neighbours after those of the one before. 16-bit floats are floats for a
+// while.
+template <typename F, typename T>
+void scan_dense_rows(const T* in, T* out, int64_t length, int64_t rows) {
+  using Acc = typename running<T>::type;
+  if constexpr (c10::is_reduced_floating_point_v<T>) {
+    constexpr int64_t kSome = 1024;
+    float some[kSome];
+    const int64_t together = kSome / length;
+    for (; rows > 0; rows -= together, in += together * length, out += together * length) {
+      const int64_t count = std::min(rows, together);
+      convert_row(in, some, count * length);
+      for (int64_t i = 0; i < count * length; i += length) {
+        scan_row<F>(some + i, some + i, length, F::template identity<Acc>());
+      }
+      convert_row(some, out, count * length);
+    }
+  } else {
+    for (; rows > 0; --rows, in += length, out += length) {
+      scan_row<F>(in, out, length, F::template identity<Acc>());
+    }
+  }
+}
+
 // Running sums of neighbours in double, from those in every lane of `sums` on. What follows may be
 // added up from there if `length` is a multiple of eight.
 template <typename T>
@@ -300,10 +324,13 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
       if (one_by_one) {
+        // Rows that do not lie next to each other are dense rows of their own.
+        const bool next = kept[0].in == length * size && kept[0].out == length * size;
         return for_each_run(kept, begin, end, [&](int64_t first, int64_t result, int64_t n) {
-          for (; n > 0; --n, first += kept[0].in, result += kept[0].out) {
-            scan_row<F>(reinterpret_cast<const T*>(in + first), reinterpret_cast<T*>(out + result),
-                        length, F::template identity<Acc>());
+          const int64_t together = next ? n : 1;
+          for (; n > 0; n -= together, first += kept[0].in, result += kept[0].out) {
+            scan_dense_rows<F>(reinterpret_cast<const T*>(in + first),
+                               reinterpret_cast<T*>(out + result), length, together);
           }
         });
       }

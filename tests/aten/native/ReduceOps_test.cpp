@@ -802,6 +802,9 @@ TEST(Reductions, RunningSumsOfFloats) {
         expect_close(got, doubles(expected.to(dtype)), 0, c10::str(dtype, what, n));
       };
       expect_sums(halves.cumsum(1), wide.cumsum(1), ", row of ");
+      const Tensor many = halves.narrow(0, 0, 20).repeat({30, 1});
+      expect_sums(many.cumsum(1), wide.narrow(0, 0, 20).repeat({30, 1}).cumsum(1),
+                  ", many rows of ");
       expect_sums(halves.narrow(0, 0, 3).cumsum(1), wide.narrow(0, 0, 3).cumsum(1),
                   ", few rows of ");
       expect_sums(halves.cumsum(0), wide.cumsum(0), ", columns beside ");
