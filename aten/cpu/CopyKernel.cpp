@@ -233,11 +233,13 @@ void move_row(char* dst, int64_t dst_stride, const char* src, int64_t src_stride
     T* to = reinterpret_cast<T*>(dst);
     const T* from = reinterpret_cast<const T*>(src);
     if (src_stride == -int64_t{sizeof(T)}) return reverse_row(to, from, n);
-    if (src_stride == 2 * int64_t{sizeof(T)}) {
+    const auto every = [&]<int64_t step>(std::integral_constant<int64_t, step>) {
       OPLOOM_INDEPENDENT_ITERATIONS
-      for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
-      return;
-    }
+      for (int64_t i = 0; i < n; ++i) to[i] = from[step * i];
+    };
+    if (src_stride == 2 * int64_t{sizeof(T)}) return every(std::integral_constant<int64_t, 2>());
+    if (src_stride == 3 * int64_t{sizeof(T)}) return every(std::integral_constant<int64_t, 3>());
+    if (src_stride == 4 * int64_t{sizeof(T)}) return every(std::integral_constant<int64_t, 4>());
   }
   if (dst_stride == 2 * int64_t{sizeof(T)} && (src_stride == sizeof(T) || src_stride == 0)) {
     return write_every_second(reinterpret_cast<T*>(dst), reinterpret_cast<const T*>(src),
@@ -325,7 +327,9 @@ void copy_dense_rows(char* to, const char* from, int64_t from_stride, size_t byt
     to += bytes;
     from += from_stride;
   };
+  // Some in each turn, as in move_row().
   const auto copy_middle = [&]<typename Part>(std::type_identity<Part>) {
+#pragma GCC unroll 4
     for (int64_t r = 1; r < rows - 1; ++r, next()) copy_part<Part>(to, from);
   };
   std::memcpy(to, from, bytes);

@@ -41,13 +41,24 @@ constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
 // the first, sums took 1.5 times as long on a Zen 4.
 constexpr int64_t kAhead = 8;
 
-// Rows of n elements each: to[r * n + i] = from[r * outer + i * inner], r < rows
-void gather_rows(char* to, const char* from, int64_t inner, int64_t outer, int64_t size, int64_t n,
-                 int64_t rows) {
-  const int64_t bytes = n * size;
-  if (inner == size) return copy_rows(to, bytes, from, outer, bytes, rows);
+// Rows of n elements each, one of the two dense: those of few elements column by column, since each
+// row would be a call.
+void move_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
+               int64_t outer, int64_t size, int64_t n, int64_t rows) {
+  if (inner == size && to_inner == size) {
+    return copy_rows(to, to_outer, from, outer, n * size, rows);
+  }
   const CastLoop move = get_move_loop(size);
-  for (int64_t r = 0; r < rows; ++r, to += bytes, from += outer) move(to, size, from, inner, n);
+  constexpr int64_t kFewColumns = 8;
+  if (n < std::min(rows, kFewColumns)) {
+    for (int64_t i = 0; i < n; ++i) {
+      move(to + i * to_inner, to_outer, from + i * inner, outer, rows);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r, to += to_outer, from += outer) {
+    move(to, to_inner, from, inner, n);
+  }
 }
 
 // The same row of n elements again and again.
@@ -64,6 +75,9 @@ bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
 // A row that is this short is worth less than what is done for each: several are taken together.
 // Where an input has to be gathered, or where the loop repeats elements.
 constexpr int64_t kShortRowBytes = 512;
+// Where an output's elements have gaps between them: longer ones come from far memory faster in
+// pieces, of which the next is fetched.
+constexpr int64_t kShortScatteredBytes = 128;
 // Where the loop repeats elements of 1 or 2 bytes, with which the ends of rows take long.
 constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kNarrow = 2;
@@ -79,8 +93,8 @@ constexpr int64_t kApartByRowBytes = 192;
 // Fewer transposed rows than this are gathered one by one.
 constexpr int64_t kFewRows = 8;
 
-// Short rows, dense ones of outputs: several become one, for which operands that are not dense in
-// both dimensions have buffers. Inputs are copied together there, once where all rows are the same.
+// Short rows: several become one, for which operands that are not dense in both dimensions have
+// buffers. Inputs are copied together there, once where all rows are the same.
 void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense) {
@@ -107,15 +121,16 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
       } else if (strides[k] == 0) {
         repeat(buffer(k), size0 * sizes[k], row[k], outer[k], sizes[k], rows);
       } else {
-        gather_rows(buffer(k), row[k], strides[k], outer[k], sizes[k], size0, rows);
+        move_rows(buffer(k), sizes[k], size0 * sizes[k], row[k], strides[k], outer[k], sizes[k],
+                  size0, rows);
       }
       row[k] = buffer(k);
     }
     dense(row, /*steps=*/nullptr, rows * size0, /*rows=*/1, /*repeated=*/0);
     for (int k = 0; k < outputs; ++k) {
       if (row[k] != buffer(k)) continue;
-      const int64_t row_bytes = size0 * sizes[k];
-      copy_rows(data[k] + j * outer[k], outer[k], buffer(k), row_bytes, row_bytes, rows);
+      move_rows(data[k] + j * outer[k], strides[k], outer[k], buffer(k), sizes[k], size0 * sizes[k],
+                sizes[k], size0, rows);
     }
   }
 }
@@ -452,7 +467,9 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     } else {
       as_it_is = as_it_is && row_is_dense;
     }
-    in_order = in_order && (k >= outputs || follows || (row_is_dense && !stream));
+    in_order =
+        in_order && (k >= outputs || follows ||
+                     (!stream && (row_is_dense || size0 * sizes[k] <= kShortScatteredBytes)));
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
   int64_t apart_bytes = apart > 1 ? kApartRowBytes : kOneApartRowBytes;

@@ -86,6 +86,11 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
 }
 
 void copy_on_cpu(const Tensor& self, const Tensor& src) {
+  // What `x[i] += y` in Python does: it assigns the view that it has changed to its place.
+  if (self.const_data_ptr() == src.const_data_ptr() && self.scalar_type() == src.scalar_type() &&
+      self.sizes() == src.sizes() && self.strides() == src.strides()) {
+    return;
+  }
   if (copy_dense(self, src)) return;
   // Views with gaps may be shifted within one tensor. Dense ones the iterator refuses.
   if (OPLOOM_UNLIKELY(self.is_alias_of(src)) &&

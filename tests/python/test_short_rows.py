@@ -76,3 +76,50 @@ def test_results_with_gaps(w, dtype):
         assert (after[:, 1 : w + 1] == wanted).all()
         assert (after[:, :1] == before[:, :1]).all()
         assert (after[:, w + 1 :] == before[:, w + 1 :]).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("w", [*range(1, 42), 64, 127, 129])
+@pytest.mark.parametrize("step", [2, 3, 4])
+def test_every_few_elements(w, step, dtype):
+    """Rows whose elements have gaps between them, of inputs, of outputs, and in place; and their columns."""
+    rows = 83
+    whole = numbers((rows, step * w + 1), dtype)
+    every = whole[:, 1::step]
+    column, row = numbers((rows, 1), dtype), numbers((w,), dtype)
+    x = every.numpy().copy()
+    assert (every.contiguous().numpy() == x).all()
+    assert ((every + row).numpy() == x + row.numpy()).all()
+    for i in {0, w // 2, w - 1}:
+        assert (every[:, i].contiguous().numpy() == x[:, i]).all()
+        assert ((every[:, i] * every[:, 0]).numpy() == x[:, i] * x[:, 0]).all()
+    for change, wanted in [
+        (lambda y: y.add_(every), x + x),
+        (lambda y: y.mul_(column), x * column.numpy()),
+        (lambda y: y.add_(row), x + row.numpy()),
+        (lambda y: y.mul_(3), x * 3),
+        (lambda y: y.copy_(row), np.broadcast_to(row.numpy(), x.shape)),
+        (lambda y: oploom.add(every, column, out=y), x + column.numpy()),
+        (lambda y: y[:, 0].add_(y[:, w - 1]), np.concatenate([x[:, :1] + x[:, -1:], x[:, 1:]], 1)),
+    ]:
+        target = whole.clone()
+        y = target[:, 1::step]
+        change(y)
+        assert (y.numpy() == wanted).all()
+        others = np.delete(target.numpy(), np.arange(1, step * w + 1, step), axis=1)
+        assert (others == np.delete(whole.numpy(), np.arange(1, step * w + 1, step), axis=1)).all()
+    # As `x[i] += y` does: what is assigned has been changed in its place.
+    target = whole.clone()
+    target[:, 1::step] += every
+    assert (target.numpy()[:, 1::step] == x + x).all()
+
+
+def test_a_view_is_copied_to_another_one_of_the_same_elements():
+    """A copy to itself does nothing; one of the same place with other strides does."""
+    whole = numbers((6, 9), "float32")
+    view = whole[:, ::2][:5, :5]
+    before = view.numpy().copy()
+    view.copy_(view.view_as(view))
+    assert (view.numpy() == before).all()
+    view.copy_(view.t())
+    assert (view.numpy() == before.T).all()
