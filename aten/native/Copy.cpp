@@ -86,18 +86,19 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
 }
 
 void copy_on_cpu(const Tensor& self, const Tensor& src) {
-  // What `x[i] += y` in Python does: it assigns the view that it has changed to its place.
-  if (self.const_data_ptr() == src.const_data_ptr() && self.scalar_type() == src.scalar_type() &&
-      self.sizes() == src.sizes() && self.strides() == src.strides()) {
-    return;
-  }
   if (copy_dense(self, src)) return;
-  // Views with gaps may be shifted within one tensor. Dense ones the iterator refuses.
-  if (OPLOOM_UNLIKELY(self.is_alias_of(src)) &&
-      !(self.is_non_overlapping_and_dense() && src.is_non_overlapping_and_dense())) {
-    const MemOverlapStatus overlap = get_overlap_status(self, src);
-    if (overlap == MemOverlapStatus::Partial || overlap == MemOverlapStatus::TooHard) {
-      return copy_on_cpu(self, native::clone(src, MemoryFormat::Preserve));
+  if (OPLOOM_UNLIKELY(self.is_alias_of(src))) {
+    // What `x[i] += y` in Python does: it assigns the view that it has changed to its place.
+    if (self.const_data_ptr() == src.const_data_ptr() && self.scalar_type() == src.scalar_type() &&
+        self.sizes() == src.sizes() && self.strides() == src.strides()) {
+      return;
+    }
+    // Views with gaps may be shifted within one tensor. Dense ones the iterator refuses.
+    if (!self.is_non_overlapping_and_dense() || !src.is_non_overlapping_and_dense()) {
+      const MemOverlapStatus overlap = get_overlap_status(self, src);
+      if (overlap == MemOverlapStatus::Partial || overlap == MemOverlapStatus::TooHard) {
+        return copy_on_cpu(self, native::clone(src, MemoryFormat::Preserve));
+      }
     }
   }
   auto iter = TensorIteratorConfig()
