@@ -11,7 +11,7 @@ namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
 namespace {
 
-// For vectors, too.
+// A comparison as expression_row() takes it.
 template <typename Op>
 struct Comparison : Op {
   static constexpr int kOutputs = 1, kInputs = 2;

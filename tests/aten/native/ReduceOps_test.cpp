@@ -38,6 +38,7 @@
 #include <generated/ops/randint.h>
 #include <generated/ops/randn.h>
 #include <generated/ops/remainder.h>
+#include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/select.h>
 #include <generated/ops/signbit.h>
