@@ -541,11 +541,11 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
       const I* best = items;
       if (sorted && !few) {
         I* others = items + room;
-        // All keys have the bits before those in which the first and the last one differ.
-        const I differing = (*std::min_element(items, items + k) ^ items[k - 1]) >> kHalf<I>;
+        I differing = 0;
+        for (int64_t i = 1; i < k; ++i) differing |= items[i] ^ items[0];
         I* by_index = sort_items(items, others, k, 0, std::bit_width(static_cast<uint64_t>(n)), 1);
         best = sort_items(by_index, by_index == items ? others : items, k, kHalf<I>,
-                          std::bit_width(static_cast<uint64_t>(differing)), 1);
+                          std::bit_width(static_cast<uint64_t>(differing >> kHalf<I>)), 1);
       }
       T* y = value_out + walker.out;
       int64_t* index = index_out + index_walker.out;
