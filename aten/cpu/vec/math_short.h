@@ -11,7 +11,8 @@
 // do where a function's value is rounded at once, or no more than multiplied and divided before
 // (takes_short_forms() in codegen/frontend/expression/Graph.h), and kernels of 16-bit floats then
 // call f(kRoundedTo<T>, x). AVX512 takes any number apart and scales by any power of two, so that
-// these functions have no other form for unusual arguments.
+// these functions have no other form for unusual arguments, but for sin and cos of many turns and
+// logit of numbers whose reciprocals would be infinite.
 // Precision.EveryNumberOf16Bits in tests/aten/cpu/Precision_test.cpp goes through all arguments.
 
 namespace at::inline oploom_v1::vec::inline CPU_CAPABILITY {
@@ -106,9 +107,9 @@ OPLOOM_ALWAYS_INLINE Vec<float> log1p(const RoundedTo<T>&, const Vec<float>& x) 
   const V d = blendv(significand_near_one(sum) - V(1.f), x, x.abs() < V(0.25f));
   return short_log2(n, d) * V(0.6931472f) | (x & V(-0.f));
 }
+OPLOOM_NOINLINE inline Vec<float> logit_of_tiny(Vec<float> x) { return logit(x); }
 // With s the smaller one of x and 1 - x, but never -0, and c the other, log(1 + (c - s) / s) or its
 // negative.
-OPLOOM_NOINLINE inline Vec<float> logit_of_tiny(Vec<float> x) { return logit(x); }
 template <typename T>
 OPLOOM_ALWAYS_INLINE Vec<float> logit(const RoundedTo<T>& rounded, const Vec<float>& x) {
   using V = Vec<float>;
