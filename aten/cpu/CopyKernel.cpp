@@ -3,6 +3,7 @@
 #include <aten/cpu/Loops.h>
 #include <aten/cpu/Squares.h>
 #include <aten/iterator/DenseRows.h>
+#include <aten/iterator/ShortRows.h>
 #include <aten/stubs/Copy.h>
 #include <aten/stubs/RowCopy.h>
 
@@ -496,7 +497,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const bool may_be_crowded =
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
-  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+  const auto move = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     constexpr int64_t kShort = 8, kLongFill = 64, kFetched = 2048;
     // Rows of one element each are filled; short ones are columns of an operand.
     const bool fills = strides[1] == 0 && size0 >= kLongFill;
@@ -548,7 +549,11 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
         row(target, strides[0], source, strides[1], size0);
       }
     }
-  });
+  };
+  if (const int dims = at::detail::short_plane_dims(iter, to_size); dims != 0) {
+    return at::detail::for_each_row_of_planes(iter, dims, move);
+  }
+  iter.for_each(move);
 }
 
 }  // namespace

@@ -99,11 +99,18 @@ OPLOOM_API bool copy_named_rows(char* to, int64_t to_stride, const char* from, i
                                 size_t bytes, const int64_t* index, int64_t index_step,
                                 int64_t size, int64_t rows, int64_t ahead);
 
-// Asks for the lines of a row. Inlined, since a function that does nothing else is not called.
-OPLOOM_ALWAYS_INLINE void fetch_row(const void* row, int64_t bytes) {
-  for (int64_t i = 0; i < bytes; i += kLineBytes) {
-    __builtin_prefetch(static_cast<const char*>(row) + i);
+// Asks for the lines of `bytes` bytes, or of each element if they are further apart than lines, to
+// be brought to the first-level cache (locality 3) or the second-level one (2). Inlined always: a
+// call of what does nothing but ask is left out by the compiler.
+template <int locality>
+OPLOOM_ALWAYS_INLINE void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
+  const int64_t step = std::max(stride, kLineBytes);
+  for (int64_t i = 0; i < bytes; i += step) {
+    __builtin_prefetch(reinterpret_cast<const void*>(from + i), /*write=*/0, locality);
   }
+}
+OPLOOM_ALWAYS_INLINE void fetch_row(const void* row, int64_t bytes) {
+  fetch<3>(reinterpret_cast<uintptr_t>(row), bytes, 0);
 }
 
 // Note [Named rows]

@@ -3,6 +3,7 @@
 #include <aten/core/Processor.h>
 #include <aten/iterator/Cast.h>
 #include <aten/iterator/DenseRows.h>
+#include <aten/iterator/ShortRows.h>
 #include <aten/iterator/TensorIterator.h>
 #include <c10/util/Exception.h>
 
@@ -21,7 +22,6 @@ constexpr int64_t kBuffersBytes = 278528;
 // not so on a Zen 5 (see Note [Near fetches]) unless it is written past the cache or several
 // operands have gaps: products of one that has with a column take 0.8 of the time there.
 constexpr int64_t kPieceBytes = 4096, kFarPieceBytes = 2048;
-constexpr int64_t kFarBytes = 4 << 20;
 // Where near fetches are made, what goes past the cache is computed eight lines at a time, sixteen
 // of elements of 2 bytes, as 16-bit floats are converted, too, and what comes later is fetched. In
 // pieces of 2 KB, sums of two large tensors took 1.2 times as long; of 256 bytes, `exp` 1.4 times.
@@ -40,35 +40,6 @@ constexpr int64_t kPitchBytes = 1984;  // at most, for what is transposed
 // and what is dense beside it, so many rows ahead: to the second-level cache, as in FarRows.h; to
 // the first, sums took 1.5 times as long on a Zen 4.
 constexpr int64_t kAhead = 8;
-
-// Rows of n elements each, one of the two dense: those of fewer than kFewColumns elements column by
-// column, since each row would be a call.
-constexpr int64_t kFewColumns = 8;
-void move_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
-               int64_t outer, int64_t size, int64_t n, int64_t rows) {
-  if (inner == size && to_inner == size) {
-    return copy_rows(to, to_outer, from, outer, n * size, rows);
-  }
-  const CastLoop move = get_move_loop(size);
-  if (n < std::min(rows, kFewColumns)) {
-    for (int64_t i = 0; i < n; ++i) {
-      move(to + i * to_inner, to_outer, from + i * inner, outer, rows);
-    }
-    return;
-  }
-  for (int64_t r = 0; r < rows; ++r, to += to_outer, from += outer) {
-    move(to, to_inner, from, inner, n);
-  }
-}
-
-// The same row of n elements again and again.
-void repeat_row(char* to, const char* from, int64_t inner, int64_t size, int64_t n, int64_t rows) {
-  constexpr int64_t kShort = 512;  // longer ones are copied one by one anyway
-  const int64_t bytes = n * size;
-  if (inner == size && bytes <= kShort) return copy_rows(to, bytes, from, 0, bytes, rows);
-  get_move_loop(size)(to, size, from, inner, n);
-  repeat_block(to, bytes, rows * bytes);
-}
 
 bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
 
@@ -90,71 +61,8 @@ constexpr int64_t kShortRepeatedBytes = 2048;
 constexpr int64_t kApartRowBytes = 48, kOneApartRowBytes = 128;
 constexpr int64_t kApartNarrowBytes = 64, kOneApartNarrowBytes = 256;
 constexpr int64_t kApartByRowBytes = 192;
-// Fewer transposed rows than this are gathered one by one.
-constexpr int64_t kFewRows = 8;
-
-// Asks for the lines of `bytes` bytes, or of each element if they are further apart than lines, to
-// be brought to the first-level cache (locality 3) or the second-level one (2). Inlined always: a
-// call of what does nothing but ask is left out by the compiler.
-template <int locality>
-OPLOOM_ALWAYS_INLINE void fetch(uintptr_t from, int64_t bytes, int64_t stride) {
-  const int64_t step = std::max(stride, kLineBytes);
-  for (int64_t i = 0; i < bytes; i += step) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + i), /*write=*/0, locality);
-  }
-}
 OPLOOM_ALWAYS_INLINE void fetch_far(uintptr_t from, int64_t bytes, int64_t stride) {
   fetch<2>(from, bytes, stride);
-}
-
-// Short rows: several become one, for which operands that are not dense in both dimensions have
-// buffers. Inputs are copied together there, once where all rows are the same.
-void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
-                        int operands, int64_t size0, int64_t size1, int64_t largest,
-                        DenseRowLoop dense) {
-  alignas(64) char buffers[kBuffersBytes / 4];
-  const int64_t bytes = kBuffersBytes / 4 / std::max(operands, 8) / kLineBytes * kLineBytes;
-  const auto buffer = [&](int k) { return buffers + k * bytes; };
-  const int64_t* outer = strides + operands;
-  const int64_t block = std::max<int64_t>((bytes - kRepeatSlack) / (largest * size0), 1);
-  const RepeatLoop repeat = get_repeat_loop();
-  char* row[kMaxOperands];
-  const bool far = size0 * size1 * largest >= kFarBytes;
-  for (int64_t j = 0; j < size1; j += block) {
-    const int64_t rows = std::min(block, size1 - j);
-    for (int k = 0; k < operands; ++k) {
-      row[k] = data[k] + j * outer[k];
-      if (strides[k] == sizes[k] && outer[k] == size0 * sizes[k]) continue;
-      // Rows a line apart and more, of which a column is read before the next one, are fetched.
-      // Closer ones take up to 1.15 times as long so, and whole rows up to 1.25 times.
-      if (far && size0 < kFewColumns && outer[k] >= kLineBytes && strides[k] != sizes[k] &&
-          strides[k] != 0 && j + block < size1) {
-        fetch_far(reinterpret_cast<uintptr_t>(row[k]) + rows * outer[k], rows * outer[k],
-                  kLineBytes);
-      }
-      if (k < outputs) {
-        // Written to its rows below.
-      } else if (outer[k] == 0) {
-        // The buffer holds them after the first time.
-        if (j == 0) repeat_row(buffer(k), row[k], strides[k], sizes[k], size0, rows);
-      } else if (outer[k] == sizes[k] && strides[k] != 0 && size0 >= kFewRows) {
-        get_transpose_loop(sizes[k])(buffer(k), size0 * sizes[k], row[k], strides[k], rows, size0,
-                                     /*stream=*/false);
-      } else if (strides[k] == 0) {
-        repeat(buffer(k), size0 * sizes[k], row[k], outer[k], sizes[k], rows);
-      } else {
-        move_rows(buffer(k), sizes[k], size0 * sizes[k], row[k], strides[k], outer[k], sizes[k],
-                  size0, rows);
-      }
-      row[k] = buffer(k);
-    }
-    dense(row, /*steps=*/nullptr, rows * size0, /*rows=*/1, /*repeated=*/0);
-    for (int k = 0; k < outputs; ++k) {
-      if (row[k] != buffer(k)) continue;
-      move_rows(data[k] + j * outer[k], strides[k], outer[k], buffer(k), sizes[k], size0 * sizes[k],
-                sizes[k], size0, rows);
-    }
-  }
 }
 
 // See Note [Near fetches].
@@ -607,6 +515,10 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const Dense
   const bool is_long = !stream && iter.numel() * sizes[0] >= kLinedBytes;
   const DenseRows rows = {is_long ? DenseRowLoop(lines) : kind.loop, kind.repeats, kind.by_row,
                           kind.waits};
+  const int64_t largest = *std::max_element(sizes, sizes + operands);
+  if (const int dims = short_plane_dims(iter, largest); dims != 0) {
+    return for_each_short_plane(iter, dims, sizes, stream, kind.loop);
+  }
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream, rows);
   });

@@ -1,0 +1,274 @@
+// Short rows, and planes of few rows, of which many are taken together.
+#include <aten/iterator/Cast.h>
+#include <aten/iterator/ShortRows.h>
+#include <c10/core/SizesAndStrides.h>
+#include <c10/util/SmallVector.h>
+
+#include <algorithm>
+
+namespace at::inline oploom_v1::detail {
+namespace {
+
+// Rows of n elements each, one of the two dense: those of fewer than kFewColumns elements column by
+// column, since each row would be a call.
+constexpr int64_t kFewColumns = 8;
+void move_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
+               int64_t outer, int64_t size, int64_t n, int64_t rows) {
+  if (inner == size && to_inner == size) {
+    return copy_rows(to, to_outer, from, outer, n * size, rows);
+  }
+  const CastLoop move = get_move_loop(size);
+  if (n < std::min(rows, kFewColumns)) {
+    for (int64_t i = 0; i < n; ++i) {
+      move(to + i * to_inner, to_outer, from + i * inner, outer, rows);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r, to += to_outer, from += outer) {
+    move(to, to_inner, from, inner, n);
+  }
+}
+
+// The same row of n elements again and again.
+void repeat_row(char* to, const char* from, int64_t inner, int64_t size, int64_t n, int64_t rows) {
+  constexpr int64_t kShort = 512;  // longer ones are copied one by one anyway
+  const int64_t bytes = n * size;
+  if (inner == size && bytes <= kShort) return copy_rows(to, bytes, from, 0, bytes, rows);
+  get_move_loop(size)(to, size, from, inner, n);
+  repeat_block(to, bytes, rows * bytes);
+}
+
+// Makes rows of n elements each dense, `pitch` bytes apart; writes up to kRepeatSlack bytes behind
+// the last one. Where rows are all the same (outer == 0), they may be called for once.
+void gather_rows(char* to, int64_t pitch, const char* from, int64_t inner, int64_t outer,
+                 int64_t size, int64_t n, int64_t rows) {
+  const bool follow = pitch == n * size;
+  if (outer == 0 && follow) return repeat_row(to, from, inner, size, n, rows);
+  if (inner == 0 && follow) return get_repeat_loop()(to, pitch, from, outer, size, rows);
+  if (outer == size && inner != 0 && n >= kFewRows) {
+    return get_transpose_loop(size)(to, pitch, from, inner, rows, n, /*stream=*/false);
+  }
+  move_rows(to, size, pitch, from, inner, outer, size, n, rows);
+}
+
+// What is computed at once stays in the first-level cache.
+constexpr int64_t kBuffersBytes = 69632;
+int64_t buffer_bytes(int operands) {
+  return kBuffersBytes / std::max(operands, 8) / kLineBytes * kLineBytes;
+}
+
+// The dimensions of an iterator behind its planes.
+struct BehindPlanes : TensorIteratorBase {
+  BehindPlanes(const TensorIteratorBase& iter, int dims) : TensorIteratorBase(iter) {
+    need_operands();
+    for (int d = 0; d < dims; ++d) numel_ /= shape_[d];
+    shape_.erase(shape_.begin(), shape_.begin() + dims);
+    for (OperandInfo& op : operands_) {
+      op.stride_bytes.erase(op.stride_bytes.begin(), op.stride_bytes.begin() + dims);
+    }
+    is_dense_row_ = false;
+    has_casts_ = false;  // loops get elements as they lie in memory
+  }
+};
+
+// How the elements of planes lie in one operand: as rows of n, `count` for each plane in each place
+// of `places`, which are offsets of the first one in the operand and in a buffer.
+struct PlaneLayout {
+  struct Place {
+    int64_t offset, in_buffer;
+  };
+  PlaneLayout(IntArrayRef shape, IntArrayRef strides, int dims, int64_t size);
+
+  bool is_dense() const { return is_row && inner == size; }
+  // Of `planes` planes, the first of which is at `from`.
+  void gather(char* buffer, const char* from, int64_t planes) const {
+    if (is_row) return get_move_loop(size)(buffer, size, from, inner, count * planes);
+    for (const Place& place : places) {
+      gather_rows(buffer + place.in_buffer, pitch, from + place.offset, inner, outer, size, n,
+                  count * planes);
+    }
+  }
+  void scatter(char* to, const char* buffer, int64_t planes) const {
+    if (is_row) return get_move_loop(size)(to, inner, buffer, size, count * planes);
+    for (const Place& place : places) {
+      move_rows(to + place.offset, inner, outer, buffer + place.in_buffer, size, pitch, size, n,
+                count * planes);
+    }
+  }
+
+  int64_t size, n, inner, outer, count;
+  int64_t pitch;  // of rows in a buffer
+  bool is_row;    // all planes are one, of `count` elements each
+  SmallVector<Place, 8> places;
+};
+
+PlaneLayout::PlaneLayout(IntArrayRef shape, IntArrayRef strides, int dims, int64_t size)
+    : size(size) {
+  // Dimensions along which elements follow each other are taken for one.
+  int64_t sizes[c10::kMaxDimensions], steps[c10::kMaxDimensions];
+  int last = -1;
+  for (int d = 0; d <= dims; ++d) {
+    const int64_t along = d < dims ? shape[d] : 1;
+    if (last >= 0 && strides[d] == sizes[last] * steps[last]) {
+      sizes[last] *= along;
+    } else {
+      ++last;
+      sizes[last] = along;
+      steps[last] = strides[d];
+    }
+  }
+  n = sizes[0];
+  inner = steps[0];
+  count = sizes[last];
+  outer = steps[last];
+  is_row = last == 0;
+  places.push_back({0, 0});
+  pitch = n * size;
+  for (int d = 1; d < last; ++d) {
+    const size_t before = places.size();
+    for (int64_t i = 1; i < sizes[d]; ++i) {
+      for (size_t p = 0; p < before; ++p) {
+        places.push_back({places[p].offset + i * steps[d], places[p].in_buffer + i * pitch});
+      }
+    }
+    pitch *= sizes[d];
+  }
+}
+
+}  // namespace
+
+void for_each_short_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                        int operands, int64_t size0, int64_t size1, int64_t largest,
+                        DenseRowLoop dense) {
+  alignas(64) char buffers[kBuffersBytes];
+  const int64_t bytes = buffer_bytes(operands);
+  const auto buffer = [&](int k) { return buffers + k * bytes; };
+  const int64_t* outer = strides + operands;
+  const int64_t block = std::max<int64_t>((bytes - kRepeatSlack) / (largest * size0), 1);
+  char* row[kMaxOperands];
+  const bool far = size0 * size1 * largest >= kFarBytes;
+  for (int64_t j = 0; j < size1; j += block) {
+    const int64_t rows = std::min(block, size1 - j);
+    for (int k = 0; k < operands; ++k) {
+      row[k] = data[k] + j * outer[k];
+      if (strides[k] == sizes[k] && outer[k] == size0 * sizes[k]) continue;
+      // Rows a line apart and more, of which a column is read before the next one, are fetched.
+      // Closer ones take up to 1.15 times as long so, and whole rows up to 1.25 times.
+      if (far && size0 < kFewColumns && outer[k] >= kLineBytes && strides[k] != sizes[k] &&
+          strides[k] != 0 && j + block < size1) {
+        fetch<2>(reinterpret_cast<uintptr_t>(row[k]) + rows * outer[k], rows * outer[k],
+                 kLineBytes);
+      }
+      // The buffer of rows that are all the same holds them after the first time.
+      if (k >= outputs && (outer[k] != 0 || j == 0)) {
+        gather_rows(buffer(k), size0 * sizes[k], row[k], strides[k], outer[k], sizes[k], size0,
+                    rows);
+      }
+      row[k] = buffer(k);
+    }
+    dense(row, /*steps=*/nullptr, rows * size0, /*rows=*/1, /*repeated=*/0);
+    for (int k = 0; k < outputs; ++k) {
+      if (row[k] != buffer(k)) continue;
+      move_rows(data[k] + j * outer[k], strides[k], outer[k], buffer(k), sizes[k], size0 * sizes[k],
+                sizes[k], size0, rows);
+    }
+  }
+}
+
+int short_plane_dims(const TensorIteratorBase& iter, int64_t size) {
+  constexpr int64_t kPlaneBytes = 512, kFewest = 16;
+  int64_t plane = size, most = kFewest - 1;
+  int best = 0;
+  for (int d = 0; d + 1 < iter.ndim(); ++d) {
+    plane *= iter.shape()[d];
+    if (plane > kPlaneBytes) break;
+    if (d > 0 && iter.shape()[d + 1] > most) {
+      best = d + 1;
+      most = iter.shape()[best];
+    }
+  }
+  return best;
+}
+
+void for_each_short_plane(const TensorIteratorBase& iter, int dims, const int64_t* sizes,
+                          bool stream, DenseRowLoop dense) {
+  const int outputs = iter.noutputs(), operands = iter.ntensors();
+  SmallVector<PlaneLayout, 4> layouts;
+  int64_t plane = 1, largest = 1;
+  for (int d = 0; d < dims; ++d) plane *= iter.shape()[d];
+  for (int k = 0; k < operands; ++k) {
+    layouts.emplace_back(iter.shape(), iter.strides(k), dims, sizes[k]);
+    largest = std::max(largest, sizes[k]);
+  }
+  const int64_t bytes = buffer_bytes(operands);
+  const int64_t block = std::max<int64_t>((bytes - kRepeatSlack) / (largest * plane), 1);
+  BehindPlanes behind(iter, dims);
+  const auto run = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    alignas(64) char buffers[kBuffersBytes];
+    const RowStream write(stream ? kStreamedBytes : 0);
+    const char* held[kMaxOperands] = {};  // what is in the buffers of planes that are the same
+    for (int64_t j = 0; j < size1; ++j) {
+      for (int64_t i = 0; i < size0; i += block) {
+        const int64_t planes = std::min(block, size0 - i);
+        char* row[kMaxOperands];
+        for (int k = 0; k < operands; ++k) {
+          char* const from = data[k] + i * strides[k] + j * strides[operands + k];
+          char* const buffer = buffers + k * bytes;
+          row[k] = layouts[k].is_dense() ? from : buffer;
+          if (k < outputs) {
+            if (write.streams()) row[k] = buffer;
+          } else if (row[k] == buffer && held[k] != from) {
+            const bool same = strides[k] == 0;
+            layouts[k].gather(buffer, from, same ? std::min(block, size0) : planes);
+            if (same) held[k] = from;
+          }
+        }
+        dense(row, /*steps=*/nullptr, planes * plane, /*rows=*/1, /*repeated=*/0);
+        for (int k = 0; k < outputs; ++k) {
+          char* const to = data[k] + i * strides[k] + j * strides[operands + k];
+          if (row[k] == to) continue;
+          if (layouts[k].is_dense()) {
+            write(to, row[k], planes * plane * sizes[k]);
+          } else {
+            layouts[k].scatter(to, row[k], planes);
+          }
+        }
+      }
+    }
+  };
+  behind.for_each(run, std::max<int64_t>(at::GRAIN_SIZE / plane, 1));
+}
+
+void for_each_row_of_planes(const TensorIteratorBase& iter, int dims,
+                            TensorIteratorBase::loop2d_t loop) {
+  constexpr int64_t kBlockBytes = 16384;
+  const int operands = iter.ntensors();
+  int64_t rows = 1;
+  for (int d = 1; d < dims; ++d) rows *= iter.shape()[d];
+  const int64_t plane = rows * iter.shape()[0];
+  const int64_t block = std::max<int64_t>(kBlockBytes / (plane * iter.element_size(0)), 1);
+  SmallVector<int64_t, 8> row_strides;
+  for (const int d : {0, dims}) {
+    for (int k = 0; k < operands; ++k) row_strides.push_back(iter.strides(k)[d]);
+  }
+  BehindPlanes behind(iter, dims);
+  const auto run = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    for (int64_t j = 0; j < size1; ++j) {
+      for (int64_t i = 0; i < size0; i += block) {
+        int64_t index[c10::kMaxDimensions] = {};
+        for (int64_t r = 0; r < rows; ++r) {
+          char* row[kMaxOperands];
+          for (int k = 0; k < operands; ++k) {
+            row[k] = data[k] + i * strides[k] + j * strides[operands + k];
+            for (int d = 1; d < dims; ++d) row[k] += index[d] * iter.strides(k)[d];
+          }
+          loop(row, row_strides.data(), iter.shape()[0], std::min(block, size0 - i));
+          for (int d = 1; d < dims && ++index[d] == iter.shape()[d]; ++d) index[d] = 0;
+        }
+      }
+    }
+  };
+  behind.for_each(run, std::max<int64_t>(at::GRAIN_SIZE / plane, 1));
+}
+
+}  // namespace at::inline oploom_v1::detail

@@ -1,0 +1,94 @@
+"""Batches of small matrices and patches of any layout, of which many are taken together."""
+
+import itertools
+
+import numpy as np
+import oploom
+import pytest
+
+DTYPES = ["uint8", "int16", "float16", "float32", "float64", "complex64", "complex128"]
+# The first dimension is the batch, or the first two.
+SHAPES = [
+    *((37, a, b) for a in (1, 2, 3, 4, 8) for b in (1, 2, 3, 5, 8, 9)),
+    (300, 2, 3),
+    (16, 3, 40),
+    (40, 16, 3),
+    (3, 50, 2, 3),
+    (70, 2, 3, 2),
+    (20, 2, 2, 2, 2),
+    (2, 18, 3, 1, 4),
+]
+
+
+def numbers(shape, dtype):
+    values = np.random.default_rng(sum(shape)).integers(0, 9, shape)
+    return oploom.tensor(values).to(getattr(oploom, dtype))
+
+
+def layouts(shape, dtype):
+    """Tensors that are or broadcast to that shape."""
+    batch, (a, b) = shape[:-2], shape[-2:]
+    wide = numbers((*batch, a + 2, b + 3), dtype)
+    sparse = numbers((*batch, 2 * a, 2 * b), dtype)
+    return {
+        "dense": numbers(shape, dtype),
+        "patch": wide[..., 1 : a + 1, 2 : b + 2],
+        "every second": sparse[..., ::2, 1::2],
+        "turned": numbers((*batch, b, a), dtype).transpose(-1, -2),
+        "batch inside": numbers((*shape[1:], shape[0]), dtype).permute(-1, *range(len(shape) - 1)),
+        "rows": numbers((*batch, 1, b), dtype),
+        "columns": numbers((*batch, a, 1), dtype),
+        "numbers": numbers((*batch, 1, 1), dtype),
+        "one matrix": numbers((a, b), dtype),
+        "one turned": numbers((b, a), dtype).t(),
+        "one column": numbers((a, 1), dtype),
+        "last of batch": numbers((*shape[1:-2], 1, b), dtype),
+        "number": numbers((), dtype),
+    }
+
+
+def targets(shape, dtype):
+    """Tensors, an index of each, and whether what it names is to be turned to have that shape."""
+    batch, (a, b) = shape[:-2], shape[-2:]
+    return [
+        (numbers((*batch, a + 2, b + 3), dtype), np.s_[..., 1 : a + 1, 2 : b + 2], False),
+        (numbers((*batch, 2 * a, 2 * b), dtype), np.s_[..., ::2, 1::2], False),
+        (numbers((*batch, b + 1, a), dtype), np.s_[..., :b, :], True),
+    ]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_results(shape, dtype):
+    operands = layouts(shape, dtype)
+    arrays = {name: x.numpy().copy() for name, x in operands.items()}
+    for (left, x), (right, y) in itertools.product(operands.items(), repeat=2):
+        wanted = arrays[left] - 2 * arrays[right]
+        result = oploom.sub(x, y, alpha=2)
+        assert result.shape == wanted.shape and (result.numpy() == wanted).all(), (left, right)
+    for name, x in operands.items():
+        z, patch, turned = operands["dense"], operands["patch"], operands["turned"]
+        wanted = np.where(arrays[name] == arrays["turned"], arrays["patch"], arrays[name])
+        assert (oploom.where(x == turned, patch, x).numpy() == wanted).all(), name
+        mixed = (x.to(oploom.int32) if dtype == "uint8" else x.to(oploom.complex128)) * patch
+        assert (mixed.numpy() == arrays[name].astype("complex128") * arrays["patch"]).all(), name
+        copy = x.expand(shape).contiguous()
+        assert (copy.numpy() == np.broadcast_to(arrays[name], shape)).all(), name
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_targets(shape, dtype):
+    operands = layouts(shape, dtype)
+    arrays = {name: x.numpy().copy() for name, x in operands.items()}
+    for (whole, index, turned), (name, x) in itertools.product(targets(shape, dtype), operands.items()):
+        for change, result in [
+            (lambda t: t.copy_(x), lambda before: arrays[name]),
+            (lambda t: t.add_(x), lambda before: before + arrays[name]),
+            (lambda t: oploom.mul(x, operands["patch"], out=t), lambda before: arrays[name] * arrays["patch"]),
+        ]:
+            target, wanted = whole.clone(), whole.numpy().copy()
+            change(target[index].transpose(-1, -2) if turned else target[index])
+            view = np.swapaxes(wanted[index], -1, -2) if turned else wanted[index]
+            view[...] = result(view.copy())
+            assert (target.numpy() == wanted).all(), name
