@@ -135,23 +135,27 @@ struct FirstFew {
 };
 
 template <typename T>
-void sort_short_row(const void* x, int64_t n, bool descending, int64_t k, void* values,
+void find_first_few(const void* x, int64_t n, bool descending, int64_t k, void* values,
                     int64_t value_stride, int64_t* indices, int64_t index_stride) {
+  const auto* row = static_cast<const T*>(x);
+  auto* to = static_cast<T*>(values);
+  FirstFew<T> few;
+  few.fill(row, n, descending);
+  few.find(n, k, [&](int64_t place, int64_t index) {
+    to[place * value_stride] = row[index];
+    indices[place * index_stride] = index;
+  });
+}
+
+template <typename T>
+void sort_by_counting(const void* x, int64_t n, bool descending, int64_t k, void* values,
+                      int64_t value_stride, int64_t* indices, int64_t index_stride) {
   const auto* row = static_cast<const T*>(x);
   auto* to = static_cast<T*>(values);
   const auto take = [&](int64_t place, int64_t index) {
     to[place * value_stride] = row[index];
     indices[place * index_stride] = index;
   };
-  if constexpr (FirstFew<T>::kWorth) {
-    // By what k rounds take, and counting.
-    if (n > CountingOf<T>::kLongest ||
-        (k <= FirstFew<T>::kMost && k * (n + 24) <= n * n / 3 + 100)) {
-      FirstFew<T> few;
-      few.fill(row, n, descending);
-      return few.find(n, k, take);
-    }
-  }
   CountingOf<T> counting;
   constexpr int64_t kLanes = CountingOf<T>::kLanes;
   std::memset(counting.keys + (n - 1) / kLanes * kLanes, 0, kVectorBytes);
@@ -167,12 +171,24 @@ void sort_short_row(const void* x, int64_t n, bool descending, int64_t k, void* 
   for (int64_t place = 0; place < k; ++place) take(place, order[place]);
 }
 
-ShortRowSorter short_row_sorter(const char* op, ScalarType dtype) {
-  return OPLOOM_DISPATCH(
-      dtype, op, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [] {
-        return ShortRowSorter{CountingOf<scalar_t>::kLongest, FirstFew<scalar_t>::kMost,
-                              FirstFew<scalar_t>::kLongest, &sort_short_row<scalar_t>};
-      });
+template <typename T>
+ShortRowSorter sorter_for(int64_t n, int64_t k) {
+  constexpr int64_t kCounted = CountingOf<T>::kLongest;
+  if constexpr (FirstFew<T>::kWorth) {
+    const bool few = k <= FirstFew<T>::kMost;
+    // By what k rounds take, and counting.
+    const bool is_faster = n > kCounted || k * (n + 24) <= n * n / 3 + 100;
+    if (few && n <= FirstFew<T>::kLongest && is_faster) return &find_first_few<T>;
+    if (few && n <= kCounted) return &sort_by_counting<T>;
+  }
+  // To find a small part of a longer row takes less time than to sort it.
+  const bool all = k == n || k > kFewInserted;
+  return n <= (all ? kCounted : kCounted / 2) ? &sort_by_counting<T> : nullptr;
+}
+
+ShortRowSorter short_row_sorter(const char* op, ScalarType dtype, int64_t n, int64_t k) {
+  return OPLOOM_DISPATCH(dtype, op, (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED),
+                         [=] { return sorter_for<scalar_t>(n, k); });
 }
 
 }  // namespace

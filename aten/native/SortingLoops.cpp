@@ -389,10 +389,9 @@ void sort_tiny_rows(const char* op, const TensorBase& values, const TensorBase& 
                   });
 }
 
-// Writes the first k of each row in their order, where rows are short enough for the sorter.
-void sort_short_rows(const ShortRowSorter& sorter, const TensorBase& values,
-                     const TensorBase& indices, const TensorBase& self, int64_t k, int64_t dim,
-                     bool descending) {
+// Writes the first k of each row in their order.
+void sort_short_rows(ShortRowSorter sort, const TensorBase& values, const TensorBase& indices,
+                     const TensorBase& self, int64_t k, int64_t dim, bool descending) {
   const Rows rows(values, indices, self, dim);
   const int64_t n = self.sizes()[dim], itemsize = self.itemsize();
   const auto* in = static_cast<const char*>(self.const_data_ptr());
@@ -406,8 +405,8 @@ void sort_short_rows(const ShortRowSorter& sorter, const TensorBase& values,
     for (int64_t row = begin; row < end; ++row, walker.next(), index_walker.next()) {
       const char* x = in + walker.in * itemsize;
       if (copied) x = copies.copy(x, row);
-      sorter.sort(x, n, descending, k, value_out + walker.out * itemsize, rows.value_stride,
-                  index_out + index_walker.out, rows.index_stride);
+      sort(x, n, descending, k, value_out + walker.out * itemsize, rows.value_stride,
+           index_out + index_walker.out, rows.index_stride);
     }
   });
 }
@@ -498,7 +497,7 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   const T* in = self.const_data_ptr<T>();
   T* value_out = values.mutable_data_ptr<T>();
   int64_t* index_out = indices.mutable_data_ptr<int64_t>();
-  const bool few = k <= kFew;
+  const bool few = k <= kFewInserted;
   const int64_t room = std::min(n, 2 * k) + kBlock;
   at::parallel_for(0, rows.count, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
     const c10::DataPtr memory =
@@ -557,18 +556,27 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
   });
 }
 
+// Rows that are short enough for it are sorted many at a time, or by a sorter of their own. False
+// if they are not.
+bool sort_if_short(const char* op, const TensorBase& values, const TensorBase& indices,
+                   const TensorBase& self, int64_t k, int64_t dim, bool descending) {
+  const int64_t n = self.sizes()[dim];
+  if (n <= kTiny) {
+    sort_tiny_rows(op, values, indices, self, k, dim, descending);
+    return true;
+  }
+  const ShortRowSorter sort = short_row_sorter_stub(DeviceType::CPU, op, self.scalar_type(), n, k);
+  if (sort == nullptr) return false;
+  sort_short_rows(sort, values, indices, self, k, dim, descending);
+  return true;
+}
+
 }  // namespace
 
 void sort_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t dim, bool descending) {
   if (self.numel() == 0) return;
-  if (self.sizes()[dim] <= kTiny) {
-    return sort_tiny_rows("sort", values, indices, self, self.sizes()[dim], dim, descending);
-  }
-  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "sort", self.scalar_type());
-  if (self.sizes()[dim] <= sorter.longest) {
-    return sort_short_rows(sorter, values, indices, self, self.sizes()[dim], dim, descending);
-  }
+  if (sort_if_short("sort", values, indices, self, self.sizes()[dim], dim, descending)) return;
   OPLOOM_DISPATCH(self.scalar_type(), "sort",
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
                     if (self.sizes()[dim] <= int64_t{std::numeric_limits<uint32_t>::max()}) {
@@ -582,17 +590,7 @@ void sort_loops(const TensorBase& values, const TensorBase& indices, const Tenso
 void topk_loops(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
                 int64_t k, int64_t dim, bool largest, bool sorted) {
   if (self.numel() == 0 || k == 0) return;
-  if (self.sizes()[dim] <= kTiny) {
-    return sort_tiny_rows("topk", values, indices, self, k, dim, largest);
-  }
-  const ShortRowSorter sorter = short_row_sorter_stub(DeviceType::CPU, "topk", self.scalar_type());
-  // To find a small part of a longer one takes less time than to sort it.
-  const int64_t longest = k <= sorter.few ? sorter.longest_of_few
-                          : k > kFew      ? sorter.longest
-                                          : sorter.longest / 2;
-  if (self.sizes()[dim] <= longest) {
-    return sort_short_rows(sorter, values, indices, self, k, dim, largest);
-  }
+  if (sort_if_short("topk", values, indices, self, k, dim, largest)) return;
   OPLOOM_DISPATCH(self.scalar_type(), "topk",
                   (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
                     if (sizeof(scalar_t) < 8 &&
