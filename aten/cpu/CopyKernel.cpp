@@ -497,6 +497,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   const bool may_be_crowded =
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
+  const int64_t sizes[] = {to_size, to_size};
   const auto move = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     constexpr int64_t kShort = 8, kLongFill = 64, kFetched = 2048;
     // Rows of one element each are filled; short ones are columns of an operand.
@@ -508,7 +509,6 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     if (transposed && std::min(size0, size1) >= kShort &&
         (stream ? large && !at_lines(data[0], strides[2])
                 : may_be_crowded && strides[2] % 2048 == 0)) {
-      const int64_t sizes[] = {to_size, to_size};
       return at::detail::for_each_dense_row(data, strides, sizes, 1, 2, size0, size1, stream,
                                             [&](char* const* dense, int64_t n, uint32_t) {
                                               row(dense[0], to_size, dense[1], to_size, n);
@@ -550,7 +550,8 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       }
     }
   };
-  if (const int dims = at::detail::short_plane_dims(iter, to_size); dims != 0) {
+  using at::detail::PlaneUse;
+  if (const int dims = at::detail::short_plane_dims(iter, sizes, PlaneUse::Moved); dims != 0) {
     return at::detail::for_each_row_of_planes(iter, dims, move);
   }
   iter.for_each(move);

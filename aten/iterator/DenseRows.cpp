@@ -515,8 +515,7 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const Dense
   const bool is_long = !stream && iter.numel() * sizes[0] >= kLinedBytes;
   const DenseRows rows = {is_long ? DenseRowLoop(lines) : kind.loop, kind.repeats, kind.by_row,
                           kind.waits};
-  const int64_t largest = *std::max_element(sizes, sizes + operands);
-  if (const int dims = short_plane_dims(iter, largest); dims != 0) {
+  if (const int dims = short_plane_dims(iter, sizes, PlaneUse::Computed); dims != 0) {
     return for_each_short_plane(iter, dims, sizes, stream, kind.loop);
   }
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {

@@ -29,8 +29,9 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
 // the same row of each plane at a time.
 
 // How many dimensions short planes have where the iterator has many of them, along the next one; 0
-// if it has none. Elements have up to `size` bytes.
-OPLOOM_API int short_plane_dims(const TensorIteratorBase& iter, int64_t size);
+// if it has none that are worth it. An element of operand k has sizes[k] bytes.
+enum class PlaneUse : uint8_t { Computed, Moved };
+OPLOOM_API int short_plane_dims(const TensorIteratorBase& iter, const int64_t* sizes, PlaneUse use);
 
 // Calls `dense` for all elements; `stream`: past the cache where outputs allow.
 void for_each_short_plane(const TensorIteratorBase& iter, int dims, const int64_t* sizes,

@@ -42,6 +42,7 @@ def layouts(shape, dtype):
         "one matrix": numbers((a, b), dtype),
         "one turned": numbers((b, a), dtype).t(),
         "one column": numbers((a, 1), dtype),
+        "first of batch": numbers((batch[0], *(1 for _ in batch[1:]), a, b), dtype),
         "last of batch": numbers((*shape[1:-2], 1, b), dtype),
         "number": numbers((), dtype),
     }
@@ -92,3 +93,17 @@ def test_targets(shape, dtype):
             view = np.swapaxes(wanted[index], -1, -2) if turned else wanted[index]
             view[...] = result(view.copy())
             assert (target.numpy() == wanted).all(), name
+
+
+def test_far_memory():
+    """Outputs that are written past the cache, and planes that are fetched."""
+    batch = 1_000_001
+    x, y = numbers((batch, 3, 1), "float32"), numbers((batch, 1, 3), "float32")
+    patch = numbers((batch, 3, 5), "float32")[..., 1:4]
+    product = x * y
+    wanted = x.numpy() * y.numpy()
+    assert (product.numpy() == wanted).all()
+    assert ((patch + product).numpy() == patch.numpy() + wanted).all()
+    copy = patch.transpose(1, 2).contiguous()
+    assert (copy.numpy() == patch.numpy().swapaxes(1, 2)).all()
+    assert (x.expand(batch, 3, 3).contiguous().numpy() == np.broadcast_to(x.numpy(), wanted.shape)).all()
