@@ -128,6 +128,18 @@ inline void simplify(WalkDims& dims) {
   if (!dims.empty()) dims.resize(last + 1);
 }
 
+// Whether outputs along the first of the kept dimensions, and their elements, `stride` bytes apart,
+// are as few as those of small matrices, of which there are many along the second one: those of
+// many matrices are reduced side by side then, for which the same row of each is put together. From
+// far memory, larger ones are faster as they lie there (measured on a Zen 4).
+inline bool are_planes(const WalkDims& kept, int64_t stride, int64_t count, int64_t in_size) {
+  constexpr int64_t kRowBytes = 128, kBytes = 1024, kFewest = 16;
+  if (kept.size() < 2 || kept[0].in != in_size || count > kRows) return false;
+  const int64_t bytes = kept[0].size * in_size;
+  return bytes <= kRowBytes && bytes * count <= kBytes && stride >= bytes &&
+         kept[1].size >= kFewest && kept[1].out == kept[0].size * kept[0].out;
+}
+
 struct ReducePlan {
   // `most`: columns that are taken together where the elements of `in` are neighbours; `shortest`:
   // see Note [Reduction operations].
@@ -160,6 +172,8 @@ struct ReducePlan {
     // elements of one, unless they are few and far from the next, or where one has few elements.
     const WalkDim rows = reduced[0];
     const int64_t width = kept.empty() ? 0 : kept[0].size;
+    by_planes = reduced.size() == 1 && are_planes(kept, rows.in, rows.size, in_size);
+    if (by_planes) return;
     depth = count / rows.size;
     if (width > 0 && std::abs(rows.in) > std::abs(kept[0].in) && kept[0].in != 0) {
       by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
@@ -197,6 +211,7 @@ struct ReducePlan {
   // Elements for each output.
   int64_t count = 1;
   bool by_columns = false;
+  bool by_planes = false;  // see reduce_planes()
   // What is reduced side by side: `across` neighbours, of `depth` elements each, make an output.
   WalkDim columns{};
   int64_t across = 1;
@@ -756,6 +771,38 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
   }
 }
 
+// See are_planes().
+inline void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, char* out,
+                          int64_t in_size) {
+  const WalkDim columns = plan.kept[0], row = plan.reduced[0];
+  const int64_t width = columns.size, bytes = width * in_size;
+  const auto elem_size = static_cast<int64_t>(r.elem_size);
+  const int64_t most =
+      std::min({r.most_columns, kGathered / (elem_size * row.size), kGathered / in_size}) / width;
+  WalkDims planes(plan.kept.begin() + 1, plan.kept.end());
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (width * row.size));
+  at::parallel_for(0, plan.outputs / width, grain, [&](int64_t begin, int64_t end) {
+    alignas(64) char buffer[kGathered], unconverted[kGathered];
+    const std::unique_ptr<char[]> states(new char[r.columns_size]);
+    const void* rows[kRows];
+    for (int64_t i = 0; i < row.size; ++i) rows[i] = buffer + i * most * width * elem_size;
+    for_each_run(planes, begin, end, [&](int64_t from, int64_t to, int64_t n) {
+      for (int64_t j = 0; j < n; j += most) {
+        const int64_t some = std::min(most, n - j), stride = planes[0].in;
+        for (int64_t i = 0; i < row.size; ++i) {
+          char* const place = buffer + i * most * width * elem_size;
+          at::detail::copy_rows(r.direct ? place : unconverted, bytes,
+                                in + from + j * stride + i * row.in, stride, bytes, some);
+          if (!r.direct) r.load(unconverted, in_size, some * width, place, r.parameter);
+        }
+        r.columns_add(states.get(), rows, row.size, some * width, Ahead::None);
+        r.columns_store(states.get(), some * width, plan.count, out + to + j * planes[0].out,
+                        columns.out, r.parameter);
+      }
+    });
+  });
+}
+
 inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
@@ -783,6 +830,9 @@ inline void reduce(Reduction&& r, const TensorBase& result, const TensorBase& se
       move(out + walker.out, dims[0].out, value, 0, dims[0].size);
     }
     return;
+  }
+  if (plan.by_planes) {
+    return reduce_planes(r, plan, in, out, static_cast<int64_t>(self.itemsize()));
   }
   (plan.by_columns ? reduce_columns : reduce_rows)(r, plan, in, out);
 }

@@ -196,6 +196,16 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
     }
   }
   for (const Kept& k : kept) {
+    // What follows its neighbour everywhere is one with it.
+    if (!shape.kept.empty()) {
+      WalkDim& last = shape.kept.back();
+      WalkDim& last_value = shape.kept_values.back();
+      if (k.indices.in == last.size * last.in && k.indices.out == last.size * last.out &&
+          k.values == last.size * last_value.out) {
+        last.size = last_value.size = last.size * k.indices.size;
+        continue;
+      }
+    }
     shape.kept.push_back(k.indices);
     shape.kept_values.push_back({k.indices.size, k.indices.in, k.values});
   }
@@ -284,7 +294,10 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   // Neighbouring outputs are worked on side by side where they lie closer together than the
   // elements of one, or where one has few of them.
   const WalkDim& inner = shape.kept[0];
-  if (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 24)) {
+  const auto in_size = static_cast<int64_t>(self.itemsize());
+  const bool by_planes = are_planes(shape.kept, stride, length, in_size) &&
+                         shape.kept_values[1].out == inner.size * shape.kept_values[0].out;
+  if (!by_planes && (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 24))) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(shape.kept.data(), shape.kept.size(), begin);
@@ -313,17 +326,30 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                "max(), min(), argmax(), argmin(): expected a dimension of less than 2^31 elements, "
                "got ",
                length);
-  const bool in_place = conversion.direct && inner.in == sizeof(T);
+  const bool in_place = conversion.direct && inner.in == sizeof(T) && !by_planes;
   const Ahead rows_ahead = in_place ? ahead_in_rows(self, length) : Ahead::None;
   constexpr int64_t kWidth = 512, kPadded = kWidth + Lanes<T>::kSize;
   constexpr int64_t kTogether = 4;
-  const int64_t outer = shape.outputs / inner.size,
-                width = strip_width(inner.size, kWidth, outer, StripsAre::Read);
-  const int64_t blocks = (inner.size + width - 1) / width;
-  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, inner.size) * length));
+  const WalkDim planes = by_planes ? shape.kept[1] : WalkDim{1, 0, 0};
+  const int64_t columns = inner.size * planes.size, outer = shape.outputs / columns;
+  const int64_t width = by_planes ? kWidth / inner.size * inner.size
+                                  : strip_width(columns, kWidth, outer, StripsAre::Read);
+  const int64_t blocks = (columns + width - 1) / width;
+  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, columns) * length));
+  // The elements of n columns in one row, the first of which is at `from`.
+  const auto read = [&](const char* from, int64_t n, T* to) {
+    if (!by_planes) return conversion.load(from, inner.in, n, to, 0);
+    T unconverted[kWidth];
+    char* const elements = reinterpret_cast<char*>(conversion.direct ? to : unconverted);
+    const int64_t bytes = inner.size * in_size;
+    at::detail::copy_rows(elements, bytes, from, planes.in, bytes, n / inner.size);
+    if (!conversion.direct) conversion.load(elements, in_size, n, to, 0);
+  };
   at::parallel_for(0, outer * blocks, grain, [&](int64_t begin, int64_t end) {
-    Walker walker(shape.kept.data() + 1, shape.kept.size() - 1, begin / blocks);
-    Walker value_walker(shape.kept_values.data() + 1, shape.kept.size() - 1, begin / blocks);
+    const int64_t walked = by_planes ? 2 : 1;
+    Walker walker(shape.kept.data() + walked, shape.kept.size() - walked, begin / blocks);
+    Walker value_walker(shape.kept_values.data() + walked, shape.kept.size() - walked,
+                        begin / blocks);
     int64_t block = begin % blocks;
     alignas(64) T value[kPadded];
     alignas(64) T index[kPadded];
@@ -331,16 +357,17 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     const T* rows[kTogether];
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = block * width;
-      const int64_t n = std::min(width, inner.size - first);
-      const char* next = in + walker.in + first * inner.in;
-      conversion.load(next, inner.in, n, value, 0);
+      const int64_t n = std::min(width, columns - first);
+      const char* next =
+          in + walker.in + (by_planes ? first / inner.size * planes.in : first * inner.in);
+      read(next, n, value);
       std::fill(index, index + n, T(0));
       for (int64_t k = 1; k < length;) {
         const int64_t count = std::min(length - k, kTogether);
         for (int64_t r = 0; r < count; ++r) {
           next += stride;
           rows[r] = in_place ? reinterpret_cast<const T*>(next) : buffer[r];
-          if (!in_place) conversion.load(next, inner.in, n, buffer[r], 0);
+          if (!in_place) read(next, n, buffer[r]);
         }
         if (count == kTogether) {
           advance<F, kTogether, T>(rows, k, n, rows_ahead, value, index);

@@ -95,6 +95,38 @@ def test_targets(shape, dtype):
             assert (target.numpy() == wanted).all(), name
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_reductions(shape, dtype):
+    for name, x in layouts(shape, dtype).items():
+        if x.shape != shape:
+            continue
+        values = x.numpy().copy()
+        wide = "complex128" if "complex" in dtype else "float64"
+        for keepdim in (False, True):
+            assert (x.sum(-2, keepdim=keepdim).numpy() == values.sum(-2, keepdims=keepdim)).all(), name
+            mean = values.astype(wide).mean(-2, keepdims=keepdim)
+            assert np.allclose(x.to(getattr(oploom, wide)).mean(-2, keepdim=keepdim).numpy(), mean), name
+            assert (x.any(-2, keepdim=keepdim).numpy() == values.any(-2, keepdims=keepdim)).all(), name
+            if "complex" in dtype:
+                continue
+            assert (x.amin(-2, keepdim=keepdim).numpy() == values.min(-2, keepdims=keepdim)).all(), name
+            largest, places = oploom.max(x, -2, keepdim=keepdim)
+            assert (largest.numpy() == values.max(-2, keepdims=keepdim)).all(), name
+            # Of equal elements, of which there are many, the first.
+            assert (places.numpy() == values.argmax(-2, keepdims=keepdim)).all(), name
+        if np.issubdtype(values.dtype, np.floating):
+            odd = np.where(values == 3, np.nan, values)
+            largest, places = oploom.max(oploom.tensor(odd), -2)
+            assert np.array_equal(largest.numpy(), odd.max(-2), equal_nan=True), name
+            assert (places.numpy() == odd.argmax(-2)).all(), name
+    # Results with gaps.
+    x = numbers(shape, dtype)
+    target = oploom.zeros((*shape[:-2], shape[-1] + 1)).to(x.sum(-2).dtype)
+    oploom.sum(x, -2, out=target[..., 1:])
+    assert (target[..., 1:].numpy() == x.numpy().sum(-2)).all() and (target[..., 0].numpy() == 0).all()
+
+
 def test_far_memory():
     """Outputs that are written past the cache, and planes that are fetched."""
     batch = 1_000_001
