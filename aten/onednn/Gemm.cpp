@@ -400,6 +400,11 @@ void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64
                     alpha.to<float>(), beta.to<float>(), g.c, g.ldc, c_step);
     return;
   }
+  if ((dtype == kFloat || dtype == kDouble) &&
+      native::tiny_gemms_stub(kCPU, dtype, batch, g, native::GemmSteps{a_step, b_step, c_step},
+                              alpha, beta)) {
+    return;
+  }
   const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));
   auto run = [&](int64_t begin, int64_t end) {
     GemmArguments one = g;

@@ -34,6 +34,15 @@ using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
                                const Scalar& alpha, const Scalar& beta, bool is_widest);
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
+// The same for `batch` products of tiny matrices, which lie so many elements apart; false, and
+// nothing done, where they are not worth taking together, or not tiny.
+struct GemmSteps {
+  int64_t a, b, c;
+};
+using tiny_gemms_fn = bool (*)(ScalarType dtype, int64_t batch, const GemmArguments& arguments,
+                               const GemmSteps& steps, const Scalar& alpha, const Scalar& beta);
+OPLOOM_DECLARE_DISPATCH(tiny_gemms_fn, tiny_gemms_stub);
+
 // y = alpha * a x + beta * y for integers, wrapping around, and 16-bit floats, whose products are
 // summed up in float, for a of m x n. Strides count elements; rows of a and x are dense, or
 // n is at most 1, or columns of a that have enough elements are dense. With beta 0, y is not read.

@@ -1,0 +1,68 @@
+"""Products of batches of tiny matrices, which are computed side by side, in any layout."""
+
+import numpy as np
+import oploom
+import pytest
+
+SIZES = [1, 2, 3, 4, 5, 8, 9]
+
+
+def numbers(shape, dtype):
+    # Small enough for all sums to be exact.
+    values = np.random.default_rng(sum(shape)).integers(-9, 10, shape)
+    return oploom.tensor(values).to(getattr(oploom, dtype))
+
+
+def layouts(batch, m, n, dtype):
+    return {
+        "dense": numbers((batch, m, n), dtype),
+        "turned": numbers((batch, n, m), dtype).transpose(1, 2),
+        "rows with gaps": numbers((batch, m, n + 2), dtype)[..., 1 : n + 1],
+        "columns with gaps": numbers((batch, n, m + 3), dtype)[..., 1 : m + 1].transpose(1, 2),
+        "elements with gaps": numbers((batch, 2 * m, 2 * n), dtype)[:, ::2, 1::2],
+        "one matrix": numbers((m, n), dtype).expand(batch, m, n),
+        "batch inside": numbers((m, n, batch), dtype).permute(2, 0, 1),
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("batch", [15, 16, 65, 200])
+def test_products(batch, dtype):
+    for m in SIZES:
+        for k in SIZES:
+            for n in SIZES:
+                a, b = numbers((batch, m, k), dtype), numbers((batch, k, n), dtype)
+                assert (oploom.bmm(a, b).numpy() == a.numpy() @ b.numpy()).all(), (m, k, n)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m, k, n", [(1, 7, 1), (3, 3, 3), (3, 3, 1), (1, 4, 5), (2, 6, 4), (1, 64, 1)])
+def test_layouts(m, k, n, dtype):
+    batch = 77
+    for left, a in layouts(batch, m, k, dtype).items():
+        for right, b in layouts(batch, k, n, dtype).items():
+            wanted = a.numpy() @ b.numpy()
+            assert (oploom.bmm(a, b).numpy() == wanted).all(), (left, right)
+            for target, c in layouts(batch, m, n, dtype).items():
+                if target == "one matrix":
+                    continue
+                before = c.numpy().copy()
+                oploom.bmm(a, b, out=c)
+                assert (c.numpy() == wanted).all(), (left, right, target)
+                c.copy_(oploom.tensor(before))
+                c.baddbmm_(a, b, beta=3, alpha=2)
+                assert (c.numpy() == 3 * before + 2 * wanted).all(), (left, right, target)
+
+
+def test_odd_numbers():
+    """An infinity or NaN stays in its own product; what beta = 0 multiplies is not read."""
+    a = np.ones((40, 2, 3), "float32")
+    b = np.ones((40, 3, 2), "float32")
+    a[7, 0, 1], b[20, 2, 1] = np.inf, np.nan
+    with np.errstate(invalid="ignore"):
+        wanted = a @ b
+    product = oploom.bmm(oploom.tensor(a), oploom.tensor(b))
+    assert np.array_equal(product.numpy(), wanted, equal_nan=True)
+    target = oploom.full((40, 2, 2), float("nan"))
+    target.baddbmm_(oploom.tensor(a), oploom.tensor(b), beta=0)
+    assert np.array_equal(target.numpy(), wanted, equal_nan=True)
