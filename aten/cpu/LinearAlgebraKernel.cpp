@@ -2,7 +2,6 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
-#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/ProductBlocks.h>
 #include <aten/cpu/Squares.h>
 #include <aten/stubs/LinearAlgebra.h>
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <type_traits>
-#include <utility>
 
 namespace at::inline oploom_v1::native {
 inline namespace CPU_CAPABILITY {
@@ -354,119 +352,29 @@ bool small_gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const S
   });
 }
 
-// Note [Tiny products]
-// Of products of a few numbers, most of the time would go into calls. Those of many matrices are
-// computed side by side: their elements are copied so that those of one place follow each other,
-// the same is done with each vector of them, and the sums are copied back.
-constexpr int64_t kTinyElements = 64;
 template <typename T>
-constexpr int64_t kTinyMatrices = 256 / sizeof(T);
-
-// Matrices of m x n as lines of `length` neighbours. Element (i, j) is in place i * row + j *
-// column of those that follow each other line by line.
-struct TinyMatrices {
-  TinyMatrices(int64_t m, int64_t n, int64_t row_stride, int64_t column_stride) {
-    const bool by_rows = column_stride == 1 || n == 1;
-    lines = by_rows ? m : n;
-    length = by_rows ? n : m;
-    line_stride = by_rows ? row_stride : column_stride;
-    is_possible = by_rows || row_stride == 1 || m == 1;
-    (by_rows ? row : column) = length;
-    if (line_stride == length) length *= std::exchange(lines, 1);
-  }
-  int64_t lines, length, line_stride;
-  int64_t row = 1, column = 1;
-  bool is_possible;
-};
-
-// Elements that fill squares are copied by those, others one place after the other.
-template <typename T>
-void copy_places(T* places, const T* matrices, int64_t step, const TinyMatrices& layout,
-                 int64_t count) {
-  using Element = opaque_type<sizeof(T)>;
-  constexpr int64_t kSize = sizeof(T), kSide = 16 / kSize;
-  for (int64_t line = 0; line < layout.lines; ++line, matrices += layout.line_stride) {
-    int64_t i = layout.length / kSide * kSide;
-    transpose(reinterpret_cast<Element*>(places), kTinyMatrices<T>,
-              reinterpret_cast<const Element*>(matrices), step, i, count);
-    places += i * kTinyMatrices<T>;
-    for (; i < layout.length; ++i, places += kTinyMatrices<T>) {
-      move_row<Element>(reinterpret_cast<char*>(places), kSize,
-                        reinterpret_cast<const char*>(matrices + i), step * kSize, count);
-    }
-  }
-}
-
-template <typename T>
-void copy_back(T* matrices, int64_t step, const T* places, const TinyMatrices& layout,
-               int64_t count) {
-  using Element = opaque_type<sizeof(T)>;
-  constexpr int64_t kSize = sizeof(T), kSide = 16 / kSize;
-  for (int64_t line = 0; line < layout.lines; ++line, matrices += layout.line_stride) {
-    int64_t i = layout.length / kSide * kSide;
-    transpose(reinterpret_cast<Element*>(matrices), step, reinterpret_cast<const Element*>(places),
-              kTinyMatrices<T>, count, i);
-    places += i * kTinyMatrices<T>;
-    for (; i < layout.length; ++i, places += kTinyMatrices<T>) {
-      move_row<Element>(reinterpret_cast<char*>(matrices + i), step * kSize,
-                        reinterpret_cast<const char*>(places), kSize, count);
-    }
-  }
-}
-
-template <typename T>
-void tiny_products(const GemmArguments& g, const GemmSteps& steps, const TinyMatrices* layouts,
-                   T alpha, T beta, int64_t begin, int64_t end) {
+void products_side_by_side(const GemmArguments& g, int64_t count, int64_t pitch, T alpha, T beta) {
   using V = Vec<T>;
-  constexpr int64_t kStep = kTinyMatrices<T>;
-  alignas(64) T a[kTinyElements * kStep], b[kTinyElements * kStep], c[kTinyElements * kStep];
-  for (int64_t i = begin; i < end; i += kStep) {
-    const int64_t count = std::min(kStep, end - i);
-    T* const to = static_cast<T*>(g.c) + i * steps.c;
-    copy_places(a, static_cast<const T*>(g.a) + i * steps.a, steps.a, layouts[0], count);
-    copy_places(b, static_cast<const T*>(g.b) + i * steps.b, steps.b, layouts[1], count);
-    if (beta != T(0)) copy_places(c, to, steps.c, layouts[2], count);
-    for (int64_t r = 0; r < g.m; ++r) {
-      for (int64_t s = 0; s < g.n; ++s) {
-        const T* row = a + r * layouts[0].row * kStep;
-        const T* column = b + s * layouts[1].column * kStep;
-        T* const place = c + (r * layouts[2].row + s * layouts[2].column) * kStep;
-        for (int64_t j = 0; j < count; j += V::size()) {
-          V sum(T(0));
-          for (int64_t p = 0; p < g.k; ++p) {
-            sum = fmadd(V::loadu(row + p * layouts[0].column * kStep + j),
-                        V::loadu(column + p * layouts[1].row * kStep + j), sum);
-          }
-          scaled(sum, alpha, beta, place + j, V::size()).storeu(place + j);
+  for (int64_t r = 0; r < g.m; ++r) {
+    for (int64_t s = 0; s < g.n; ++s) {
+      T* const place = static_cast<T*>(g.c) + r * g.ldc + s * pitch;
+      for (int64_t j = 0; j < count; j += V::size()) {
+        const T* a = static_cast<const T*>(g.a) + r * g.a_row + j;
+        const T* b = static_cast<const T*>(g.b) + s * g.b_column + j;
+        V sum(T(0));
+        for (int64_t p = 0; p < g.k; ++p, a += g.a_column, b += g.b_row) {
+          sum = fmadd(V::loadu(a), V::loadu(b), sum);
         }
+        scaled(sum, alpha, beta, place + j, V::size()).storeu(place + j);
       }
     }
-    copy_back(to, steps.c, c, layouts[2], count);
   }
 }
 
-template <typename T>
-bool tiny_gemms(int64_t batch, const GemmArguments& g, const GemmSteps& steps, T alpha, T beta) {
-  // Of larger ones, those that need not be turned are as fast by themselves (measured on a Zen 4).
-  constexpr int64_t kFewest = 16, kMost = sizeof(T) > 4 ? 64 : 192,
-                    kMostInOrder = sizeof(T) > 4 ? 48 : 104;
-  const int64_t elements = g.m * g.k + g.k * g.n + g.m * g.n;
-  const bool in_order = g.b_column == 1 && g.m > 1 && g.n > 1;
-  if (batch < kFewest || elements > (in_order ? kMostInOrder : kMost)) return false;
-  if (std::max({g.m * g.k, g.k * g.n, g.m * g.n}) > kTinyElements) return false;
-  const TinyMatrices layouts[] = {
-      {g.m, g.k, g.a_row, g.a_column}, {g.k, g.n, g.b_row, g.b_column}, {g.m, g.n, g.ldc, 1}};
-  if (!layouts[0].is_possible || !layouts[1].is_possible) return false;
-  at::parallel_for(0, batch, at::GRAIN_SIZE / elements, [&](int64_t begin, int64_t end) {
-    tiny_products(g, steps, layouts, alpha, beta, begin, end);
-  });
-  return true;
-}
-
-bool tiny_gemms_kernel(ScalarType dtype, int64_t batch, const GemmArguments& arguments,
-                       const GemmSteps& steps, const Scalar& alpha, const Scalar& beta) {
-  return OPLOOM_DISPATCH(dtype, "bmm", (OPLOOM_FLOATING), [&] {
-    return tiny_gemms(batch, arguments, steps, alpha.to<scalar_t>(), beta.to<scalar_t>());
+void side_by_side_kernel(ScalarType dtype, const GemmArguments& g, int64_t count, int64_t pitch,
+                         const Scalar& alpha, const Scalar& beta) {
+  OPLOOM_DISPATCH(dtype, "bmm", (OPLOOM_FLOATING), [&] {
+    products_side_by_side(g, count, pitch, alpha.to<scalar_t>(), beta.to<scalar_t>());
   });
 }
 
@@ -480,7 +388,7 @@ void gemm_kernel(ScalarType dtype, const GemmArguments& arguments, const Scalar&
 }  // namespace CPU_CAPABILITY
 
 OPLOOM_REGISTER_DISPATCH(small_gemm_stub, &small_gemm_kernel);
-OPLOOM_REGISTER_DISPATCH(tiny_gemms_stub, &tiny_gemms_kernel);
+OPLOOM_REGISTER_DISPATCH(products_side_by_side_stub, &side_by_side_kernel);
 OPLOOM_REGISTER_DISPATCH(gemm_stub, &gemm_kernel);
 
 }  // namespace at::inline oploom_v1::native

@@ -132,7 +132,8 @@ inline void simplify(WalkDims& dims) {
 // are as few as those of small matrices, of which there are many along the second one: those of
 // many matrices are reduced side by side then, for which the same row of each is put together. From
 // far memory, larger ones are faster as they lie there (measured on a Zen 4).
-inline bool are_planes(const WalkDims& kept, int64_t stride, int64_t count, int64_t in_size) {
+OPLOOM_NOINLINE inline bool are_planes(const WalkDims& kept, int64_t stride, int64_t count,
+                                       int64_t in_size) {
   constexpr int64_t kRowBytes = 128, kBytes = 1024, kFewest = 16;
   if (kept.size() < 2 || kept[0].in != in_size || count > kRows) return false;
   const int64_t bytes = kept[0].size * in_size;
@@ -772,8 +773,8 @@ inline void reduce_columns(const Reduction& r, const ReducePlan& plan, const cha
 }
 
 // See are_planes().
-inline void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, char* out,
-                          int64_t in_size) {
+OPLOOM_NOINLINE inline void reduce_planes(const Reduction& r, const ReducePlan& plan,
+                                          const char* in, char* out, int64_t in_size) {
   const WalkDim columns = plan.kept[0], row = plan.reduced[0];
   const int64_t width = columns.size, bytes = width * in_size;
   const auto elem_size = static_cast<int64_t>(r.elem_size);

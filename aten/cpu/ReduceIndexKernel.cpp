@@ -337,7 +337,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t blocks = (columns + width - 1) / width;
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, columns) * length));
   // The elements of n columns in one row, the first of which is at `from`.
-  const auto read = [&](const char* from, int64_t n, T* to) {
+  const auto read = [&](const char* from, int64_t n, T* to) OPLOOM_NOINLINE {
     if (!by_planes) return conversion.load(from, inner.in, n, to, 0);
     T unconverted[kWidth];
     char* const elements = reinterpret_cast<char*>(conversion.direct ? to : unconverted);

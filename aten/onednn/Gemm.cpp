@@ -4,6 +4,7 @@
 #include <aten/core/Parallel.h>
 #include <aten/onednn/Gemm.h>
 #include <aten/onednn/Matmul.h>
+#include <aten/onednn/TinyGemms.h>
 #include <aten/stubs/Copy.h>
 #include <aten/stubs/LinearAlgebra.h>
 #include <c10/core/CPUAllocator.h>
@@ -401,8 +402,7 @@ void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64
     return;
   }
   if ((dtype == kFloat || dtype == kDouble) &&
-      native::tiny_gemms_stub(kCPU, dtype, batch, g, native::GemmSteps{a_step, b_step, c_step},
-                              alpha, beta)) {
+      gemm_side_by_side(dtype, batch, g, a_step, b_step, c_step, alpha, beta)) {
     return;
   }
   const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));

@@ -34,14 +34,13 @@ using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
                                const Scalar& alpha, const Scalar& beta, bool is_widest);
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
-// The same for `batch` products of tiny matrices, which lie so many elements apart; false, and
-// nothing done, where they are not worth taking together, or not tiny.
-struct GemmSteps {
-  int64_t a, b, c;
-};
-using tiny_gemms_fn = bool (*)(ScalarType dtype, int64_t batch, const GemmArguments& arguments,
-                               const GemmSteps& steps, const Scalar& alpha, const Scalar& beta);
-OPLOOM_DECLARE_DISPATCH(tiny_gemms_fn, tiny_gemms_stub);
+// c = beta * c + alpha * a b of float or double for `count` products, of which each element of one
+// is followed by those of the others, with room for a vector behind the last: strides count what
+// lies between the first ones, columns of c are `pitch` apart.
+using products_side_by_side_fn = void (*)(ScalarType dtype, const GemmArguments& arguments,
+                                          int64_t count, int64_t pitch, const Scalar& alpha,
+                                          const Scalar& beta);
+OPLOOM_DECLARE_DISPATCH(products_side_by_side_fn, products_side_by_side_stub);
 
 // y = alpha * a x + beta * y for integers, wrapping around, and 16-bit floats, whose products are
 // summed up in float, for a of m x n. Strides count elements; rows of a and x are dense, or

@@ -1,0 +1,110 @@
+// Products of batches of tiny matrices.
+#include <aten/core/Parallel.h>
+#include <aten/iterator/Cast.h>
+#include <aten/onednn/TinyGemms.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace at::inline oploom_v1::onednn {
+namespace {
+
+// What lies together of one element of many matrices, and of how many.
+constexpr int64_t kPitchBytes = 256, kMostElements = 64;
+
+// Matrices of m x n, `step` elements apart, as lines of `length` neighbours, which go to places
+// line by line: element (i, j) to place i * row + j * column.
+class Matrices {
+ public:
+  Matrices(int64_t size, int64_t m, int64_t n, int64_t row_stride, int64_t column_stride,
+           int64_t step)
+      : size_(size), step_(step * size) {
+    const bool by_rows = column_stride == 1 || n == 1;
+    is_possible = by_rows || row_stride == 1 || m == 1;
+    lines_ = by_rows ? m : n;
+    length_ = by_rows ? n : m;
+    line_stride_ = by_rows ? row_stride : column_stride;
+    (by_rows ? row : column) = length_;
+    if (line_stride_ == length_) length_ *= std::exchange(lines_, 1);
+    line_stride_ *= size_;
+    // These fill squares, by which they are turned. Others are moved place by place.
+    in_squares_ = length_ * size_ / kSquareBytes * kSquareBytes / size_;
+  }
+
+  // Of `count` matrices.
+  void to_places(char* places, const char* matrices, int64_t count) const {
+    for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
+      if (in_squares_ > 0) {
+        turn_(places, kPitchBytes, matrices, step_, in_squares_, count, /*stream=*/false);
+      }
+      places += in_squares_ * kPitchBytes;
+      for (int64_t i = in_squares_; i < length_; ++i, places += kPitchBytes) {
+        move_(places, size_, matrices + i * size_, step_, count);
+      }
+    }
+  }
+  void from_places(char* matrices, const char* places, int64_t count) const {
+    for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
+      if (in_squares_ > 0) {
+        turn_(matrices, step_, places, kPitchBytes, count, in_squares_, /*stream=*/false);
+      }
+      places += in_squares_ * kPitchBytes;
+      for (int64_t i = in_squares_; i < length_; ++i, places += kPitchBytes) {
+        move_(matrices + i * size_, step_, places, size_, count);
+      }
+    }
+  }
+
+  int64_t row = 1, column = 1;
+  bool is_possible;  // whether they are lines of neighbours
+
+ private:
+  static constexpr int64_t kSquareBytes = 16;
+
+  int64_t size_, step_;
+  int64_t lines_, length_, line_stride_, in_squares_;
+  at::detail::TransposeLoop turn_ = at::detail::get_transpose_loop(size_);
+  at::detail::CastLoop move_ = at::detail::get_move_loop(size_);
+};
+
+}  // namespace
+
+bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArguments& g,
+                       int64_t a_step, int64_t b_step, int64_t c_step, const Scalar& alpha,
+                       const Scalar& beta) {
+  // Of larger ones, those that need not be turned are as fast by themselves (measured on a Zen 4).
+  constexpr int64_t kFewest = 16;
+  const bool is_float = dtype == kFloat, in_order = g.b_column == 1 && g.m > 1 && g.n > 1;
+  const int64_t most = in_order ? (is_float ? 104 : 48) : is_float ? 192 : 64;
+  const int64_t elements = g.m * g.k + g.k * g.n + g.m * g.n;
+  if (batch < kFewest || elements > most ||
+      std::max({g.m * g.k, g.k * g.n, g.m * g.n}) > kMostElements) {
+    return false;
+  }
+  const auto size = static_cast<int64_t>(c10::elementSize(dtype));
+  const Matrices a(size, g.m, g.k, g.a_row, g.a_column, a_step);
+  const Matrices b(size, g.k, g.n, g.b_row, g.b_column, b_step);
+  const Matrices c(size, g.m, g.n, g.ldc, 1, c_step);
+  if (!a.is_possible || !b.is_possible) return false;
+  const int64_t pitch = kPitchBytes / size;
+  const bool is_read = !beta.equal(0);
+  at::parallel_for(0, batch, at::GRAIN_SIZE / elements, [&](int64_t begin, int64_t end) {
+    alignas(64) char buffers[3][kMostElements * kPitchBytes];
+    const native::GemmArguments places = {g.m,        g.n,           g.k,
+                                          buffers[0], a.row * pitch, a.column * pitch,
+                                          buffers[1], b.row * pitch, b.column * pitch,
+                                          buffers[2], c.row * pitch};
+    for (int64_t i = begin; i < end; i += pitch) {
+      const int64_t count = std::min(pitch, end - i);
+      char* const results = static_cast<char*>(g.c) + i * c_step * size;
+      a.to_places(buffers[0], static_cast<const char*>(g.a) + i * a_step * size, count);
+      b.to_places(buffers[1], static_cast<const char*>(g.b) + i * b_step * size, count);
+      if (is_read) c.to_places(buffers[2], results, count);
+      native::products_side_by_side_stub(kCPU, dtype, places, count, pitch, alpha, beta);
+      c.from_places(results, buffers[2], count);
+    }
+  });
+  return true;
+}
+
+}  // namespace at::inline oploom_v1::onednn
