@@ -27,7 +27,7 @@ OPLOOM_NOINLINE void short_rows_sums(const In* x, int64_t n, int64_t rows, T* ma
 // With `fetches`, rows that are to be staged are fetched while others are.
 template <typename T, typename In>
 void row_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum, bool fetches) {
-  const Ahead ahead = fetched_ahead();
+  const Ahead ahead = fetched_ahead(kFetches);
   if constexpr (kStagesRows<T>) {
     if (n >= kStagedFrom<T> && n <= kStaged) {
       const int64_t together = staged_together(n);
@@ -53,8 +53,8 @@ void long_rows_sums(const In* x, int64_t n, int64_t rows, T* max, T* sum) {
   at::parallel_for(0, rows * parts, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % parts * kPart;
-      of_parts[i] =
-          long_row_sums<T>(x + i / parts * n + first, std::min(kPart, n - first), fetched_ahead());
+      of_parts[i] = long_row_sums<T>(x + i / parts * n + first, std::min(kPart, n - first),
+                                     fetched_ahead(kFetches));
     }
   });
   for (int64_t i = 0; i < rows; ++i) {

@@ -371,7 +371,8 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   }
   constexpr int64_t kWidth = 512;
   constexpr int kTogether = 4;
-  const bool fetches = dense && ahead_in_rows(self, length, Together::Many) != Ahead::None;
+  const bool fetches =
+      dense && ahead_in_rows(self, length, kFetches, Together::Many) != Ahead::None;
   const int64_t outer = rows / kept[0].size,
                 width = strip_width(kept[0].size, kWidth, outer, StripsAre::Written);
   const int64_t blocks = (kept[0].size + width - 1) / width;

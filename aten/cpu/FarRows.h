@@ -3,6 +3,7 @@
 
 #include <aten/core/Processor.h>
 #include <aten/iterator/Cast.h>
+#include <aten/stubs/Reduction.h>
 #include <c10/util/Macros.h>
 
 #include <algorithm>
@@ -31,15 +32,6 @@ OPLOOM_ALWAYS_INLINE T asked_here(T value) {
   return value;
 }
 
-// How many bytes ahead of what a reduction reads it asks for what comes next, which the processor
-// stops doing at the end of a page by itself: none from the caches, from which on a Zen 4 no
-// reduction is faster for it. Of 64 MB, most take 1.1 to 1.4 times as long there with nothing
-// fetched, and up to 1.7 times with lines 4 KB ahead or more. By near fetches, 8 KB ahead, they
-// take 0.6 to 0.9 of the time on a Zen 5 (Note [Near fetches] in aten/core/Processor.h). `Beside`
-// is a near fetch, too, for few rows that are gone through side by side. `Spread`: of four places
-// by turns, of one run of memory alone (Note [Spread fetches] there).
-enum class Ahead : int64_t { None = 0, Beside = 1024, Far = 1536, Near = 8192, Spread = 65536 };
-
 // The processors that want them have these instructions.
 #if defined(CPU_CAPABILITY_AVX512)
 inline constexpr bool kNearFetches = true, kSpreadFetches = false;
@@ -48,11 +40,7 @@ inline constexpr bool kNearFetches = false, kSpreadFetches = true;
 #else
 inline constexpr bool kNearFetches = false, kSpreadFetches = false;
 #endif
-
-// How this processor wants them asked for.
-inline Ahead fetched_ahead() {
-  return kNearFetches && at::detail::fetches_near() ? Ahead::Near : Ahead::Far;
-}
+inline constexpr Fetches kFetches = {kNearFetches, kSpreadFetches};
 
 // Asks for n elements so many bytes ahead of p.
 template <Ahead ahead, typename In>

@@ -773,6 +773,8 @@ OPLOOM_ALWAYS_INLINE void load_as(const char* in, int64_t stride, int64_t n, voi
     const In* p = reinterpret_cast<const In*>(in);
     for (int64_t i = 0; i < n; ++i) out[i] = f(p[i]);
   } else {
+    // One element in each turn takes up to 1.6 times as long where it goes across a cache line.
+#pragma GCC unroll 4
     for (int64_t i = 0; i < n; ++i) out[i] = f(*reinterpret_cast<const In*>(in + i * stride));
   }
 }

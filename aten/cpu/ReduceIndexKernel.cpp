@@ -170,11 +170,8 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
   shape.stride = size;
   const bool keepdim = indices.dim() == self.dim();
   int64_t out_dim = 0;
-  struct Kept {
-    WalkDim indices;
-    int64_t values;
-  };
-  SmallVector<Kept, 6> kept;
+  WalkDims& kept = shape.kept;
+  WalkDims& values_kept = shape.kept_values;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d == dim) {
       shape.length = self.sizes()[d];
@@ -182,32 +179,31 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
       if (keepdim) ++out_dim;
       continue;
     }
-    const int64_t n = self.sizes()[d];
+    const int64_t n = self.sizes()[d], in = self.strides()[d] * size;
     shape.outputs *= n;
     if (n != 1) {
-      kept.push_back({{n, self.strides()[d] * size, indices.strides()[out_dim] * 8},
-                      values.defined() ? values.strides()[out_dim] * size : 0});
+      kept.push_back({n, in, indices.strides()[out_dim] * 8});
+      values_kept.push_back({n, in, values.defined() ? values.strides()[out_dim] * size : 0});
     }
     ++out_dim;
   }
   for (size_t i = 1; i < kept.size(); ++i) {
-    for (size_t j = i; j > 0 && kept[j].indices.in < kept[j - 1].indices.in; --j) {
+    for (size_t j = i; j > 0 && kept[j].in < kept[j - 1].in; --j) {
       std::swap(kept[j], kept[j - 1]);
+      std::swap(values_kept[j], values_kept[j - 1]);
     }
   }
-  for (const Kept& k : kept) {
-    // What follows its neighbour everywhere is one with it.
-    if (!shape.kept.empty()) {
-      WalkDim& last = shape.kept.back();
-      WalkDim& last_value = shape.kept_values.back();
-      if (k.indices.in == last.size * last.in && k.indices.out == last.size * last.out &&
-          k.values == last.size * last_value.out) {
-        last.size = last_value.size = last.size * k.indices.size;
-        continue;
-      }
+  // What follows its neighbour everywhere is one with it.
+  for (size_t i = 1; i < kept.size();) {
+    const int64_t before = kept[i - 1].size;
+    if (kept[i].in == before * kept[i - 1].in && kept[i].out == before * kept[i - 1].out &&
+        values_kept[i].out == before * values_kept[i - 1].out) {
+      kept[i - 1].size = values_kept[i - 1].size = before * kept[i].size;
+      kept.erase(kept.begin() + i);
+      values_kept.erase(values_kept.begin() + i);
+    } else {
+      ++i;
     }
-    shape.kept.push_back(k.indices);
-    shape.kept_values.push_back({k.indices.size, k.indices.in, k.values});
   }
   return shape;
 }
@@ -243,7 +239,9 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t length = shape.length;
   const int64_t stride = shape.stride;
   const bool in_rows = conversion.direct && stride == sizeof(T);
-  const Ahead ahead = in_rows ? ahead_in(self, self.is_contiguous()) : Ahead::None;
+  const Ahead ahead = in_rows && has_bytes(self, kFetchedBytes)
+                          ? ahead_in(self, self.is_contiguous(), kFetches)
+                          : Ahead::None;
   constexpr int64_t kChunk = 1024;
   // Elements [begin, end) of one row: the chunk with the extreme first, then its place there.
   // `dense`: they lie there as T.
@@ -295,7 +293,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   // elements of one, or where one has few of them.
   const WalkDim& inner = shape.kept[0];
   const auto in_size = static_cast<int64_t>(self.itemsize());
-  const bool by_planes = are_planes(shape.kept, stride, length, in_size) &&
+  const bool by_planes = shape.kept.size() > 1 && are_planes(shape.kept, stride, length, in_size) &&
                          shape.kept_values[1].out == inner.size * shape.kept_values[0].out;
   if (!by_planes && (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 24))) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
@@ -327,7 +325,9 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                "got ",
                length);
   const bool in_place = conversion.direct && inner.in == sizeof(T) && !by_planes;
-  const Ahead rows_ahead = in_place ? ahead_in_rows(self, length) : Ahead::None;
+  const Ahead rows_ahead = in_place && has_bytes(self, kFetchedBytes)
+                               ? ahead_in_rows(self, length, kFetches)
+                               : Ahead::None;
   constexpr int64_t kWidth = 512, kPadded = kWidth + Lanes<T>::kSize;
   constexpr int64_t kTogether = 4;
   const WalkDim planes = by_planes ? shape.kept[1] : WalkDim{1, 0, 0};
@@ -337,8 +337,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t blocks = (columns + width - 1) / width;
   const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, columns) * length));
   // The elements of n columns in one row, the first of which is at `from`.
-  const auto read = [&](const char* from, int64_t n, T* to) OPLOOM_NOINLINE {
-    if (!by_planes) return conversion.load(from, inner.in, n, to, 0);
+  const auto read_planes = [&](const char* from, int64_t n, T* to) OPLOOM_NOINLINE {
     T unconverted[kWidth];
     char* const elements = reinterpret_cast<char*>(conversion.direct ? to : unconverted);
     const int64_t bytes = inner.size * in_size;
@@ -350,6 +349,11 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
     Walker walker(shape.kept.data() + walked, shape.kept.size() - walked, begin / blocks);
     Walker value_walker(shape.kept_values.data() + walked, shape.kept.size() - walked,
                         begin / blocks);
+    // Copies, which need not be looked up for each row.
+    const auto read = [&, load = conversion.load, distance = inner.in, by_planes](
+                          const char* from, int64_t n, T* to) OPLOOM_ALWAYS_INLINE_LAMBDA {
+      by_planes ? read_planes(from, n, to) : load(from, distance, n, to, 0);
+    };
     int64_t block = begin % blocks;
     alignas(64) T value[kPadded];
     alignas(64) T index[kPadded];
