@@ -1,8 +1,8 @@
 // embedding and its gradient.
-#include <aten/core/Dispatch.h>
 #include <aten/core/Parallel.h>
 #include <aten/iterator/Cast.h>
 #include <aten/native/ShapeUtils.h>
+#include <aten/stubs/BinaryOps.h>
 #include <generated/native/embedding.h>
 #include <generated/native/embedding_backward.h>
 #include <generated/native/embedding_dense_backward.h>
@@ -80,38 +80,37 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
     uses.resize(static_cast<size_t>(num_weights));
     for (int64_t i = 0; i < count; ++i) ++uses[rows[i]];
   }
-  const int64_t width = out.sizes()[1];
-  const auto row_bytes = width * static_cast<int64_t>(out.itemsize());
+  const ScalarType dtype = out.scalar_type();
+  OPLOOM_CHECK_NOT_IMPLEMENTED(
+      c10::isFloatingType(dtype) || c10::isComplexType(dtype),
+      "embedding_dense_backward(): expected grad_output of a floating-point or complex dtype, got ",
+      dtype);
+  Tensor(out).zero_();
+  // Complex numbers are two numbers each.
+  const bool is_complex = c10::isComplexType(dtype);
+  const ScalarType part = is_complex ? c10::toRealValueType(dtype) : dtype;
+  const int64_t width = out.sizes()[1] * (is_complex ? 2 : 1);
+  const int64_t row_bytes = width * static_cast<int64_t>(c10::elementSize(part));
   const int64_t ahead = at::detail::named_rows_ahead(row_bytes, num_weights * row_bytes);
+  const auto* from = static_cast<const char*>(grad.const_data_ptr());
+  auto* to = static_cast<char*>(out.mutable_data_ptr());
   // Threads share out the weights' rows, so each row is summed in the order of the indices.
-  OPLOOM_DISPATCH(out.scalar_type(), "embedding_dense_backward",
-                  (OPLOOM_FLOATING, OPLOOM_REDUCED, OPLOOM_COMPLEX), [&] {
-                    Tensor(out).zero_();
-                    const auto* from = grad.const_data_ptr<scalar_t>();
-                    auto* to = out.mutable_data_ptr<scalar_t>();
-                    const int64_t grain = grain_for(
-                        std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
-                    at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
-                      const auto is_taken = [&](int64_t row) {
-                        return row >= begin && row < end && row != padding_idx;
-                      };
-                      for (int64_t i = 0; i < count; ++i) {
-                        if (ahead > 0 && i + ahead < count && is_taken(rows[i + ahead])) {
-                          at::detail::fetch_named_row(to + rows[i + ahead] * width, row_bytes);
-                        }
-                        const int64_t row = rows[i];
-                        if (!is_taken(row)) continue;
-                        const scalar_t* x = from + i * width;
-                        scalar_t* y = to + row * width;
-                        if (scale_grad_by_freq) {
-                          const auto scale = scalar_t(1 / static_cast<double>(uses[row]));
-                          for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j] * scale;
-                        } else {
-                          for (int64_t j = 0; j < width; ++j) y[j] = y[j] + x[j];
-                        }
-                      }
-                    });
-                  });
+  const int64_t grain =
+      grain_for(std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
+  at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
+    const auto is_taken = [&](int64_t row) {
+      return row >= begin && row < end && row != padding_idx;
+    };
+    for (int64_t i = 0; i < count; ++i) {
+      if (ahead > 0 && i + ahead < count && is_taken(rows[i + ahead])) {
+        at::detail::fetch_named_row(to + rows[i + ahead] * row_bytes, row_bytes);
+      }
+      if (!is_taken(rows[i])) continue;
+      const Scalar factor = scale_grad_by_freq ? 1 / static_cast<double>(uses[rows[i]]) : 1.0;
+      add_row_stub(DeviceType::CPU, part, to + rows[i] * row_bytes, from + i * row_bytes, width,
+                   factor);
+    }
+  });
 }
 
 }  // namespace at::inline oploom_v1::native

@@ -410,7 +410,7 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
       const int64_t* line_places = places + j * index_steps.line;
       O* line_others = others + j * other_steps.line;
       if (plan.reads_ahead) read_ahead(line, plan.size);
-      // One place in each turn takes up to 1.5 times as long where it goes across a cache line.
+        // One place in each turn takes up to 1.5 times as long where it goes across a cache line.
 #pragma GCC unroll 4
       for (int64_t i = block.first; i < block.last; ++i) {
         const int64_t position = line_places[i * index_step];

@@ -221,6 +221,24 @@ def test_zero_grad():
     assert not net(oploom.ones(1, 4)).requires_grad
 
 
+@pytest.mark.parametrize("by_frequency", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("width", [1, 5, 64])
+def test_embedding_gradients(width, dtype, by_frequency):
+    rows = [1, 2, 1, 3, 1, 2, 5, 3]
+    weight = oploom.randn((7, width)).to(getattr(oploom, dtype)).requires_grad_(True)
+    indices = oploom.tensor(rows).reshape(2, 4)
+    # Halves and quarters, of which all sums are exact.
+    grad = (oploom.randint(-8, 9, (2, 4, width)).to(oploom.float32) / 4).to(getattr(oploom, dtype))
+    F.embedding(indices, weight, padding_idx=2, scale_grad_by_freq=by_frequency).backward(grad)
+    uses, wanted = np.bincount(rows), np.zeros((7, width), "complex128")
+    for row, x in zip(rows, grad.to(oploom.complex128).numpy().reshape(8, width)):
+        if row != 2:
+            wanted[row] += x / (uses[row] if by_frequency else 1)
+    tolerance = {"float16": 2e-3, "bfloat16": 2e-2}.get(dtype, 1e-6) if by_frequency else 0
+    assert np.allclose(weight.grad.to(oploom.complex128).numpy(), wanted, rtol=0, atol=tolerance)
+
+
 def test_linear():
     layer = nn.Linear(3, 2)
     x = oploom.rand(4, 3)
