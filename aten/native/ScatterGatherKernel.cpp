@@ -171,7 +171,7 @@ struct Plan {
         indices(index.const_data_ptr<int64_t>()),
         length(index.sizes()[along]),
         size(self.sizes()[along]) {
-    if (std::count(index_strides.begin(), index_strides.end(), 0) > 1) join_dims();
+    if (shape.size() > 2) join_dims();
     const auto ndim = static_cast<int64_t>(shape.size());
     // What a step along d costs in what is walked through; along `across` it costs the least.
     const auto cost = [&](int64_t d) { return index_strides[d] + other_strides[d]; };
@@ -209,10 +209,11 @@ struct Plan {
     fewest = rows ? kApart / itemsize : 1;
   }
 
-  // Neighbouring dimensions for which the index is the same become one where self and other allow,
-  // and those of size 1 none, so that what an index names is moved in long rows. Others stay as
-  // they are: what lies further apart than places makes no rows, and where elements are named one
-  // by one, short rows go over less memory at a time.
+  // Neighbouring dimensions become one where they lie so in all tensors, and those of size 1 none:
+  // those for which the index is the same, so that what an index names is moved in long rows, and
+  // those whose lines lie further apart than places, of which a block is then as many as there are.
+  // Others stay as they are: where elements are named one by one, short rows go over less memory at
+  // a time.
   OPLOOM_NOINLINE void join_dims() {
     IntArrayRef* const strides[] = {&self_strides, &index_strides, &other_strides};
     joined.reset(new DimVector[4]);
@@ -221,8 +222,9 @@ struct Plan {
     for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
       if (shape[d] == 1 && d != dim) continue;
       const auto last = static_cast<int64_t>(sizes.size()) - 1;
-      bool joins = last >= 0 && last != new_dim && d != dim && index_strides[d] == 0 &&
-                   other_strides[d] < other_strides[dim];
+      bool joins = last >= 0 && last != new_dim && d != dim &&
+                   (other_strides[d] < other_strides[dim] ? index_strides[d] == 0
+                                                          : other_strides[d] > other_strides[dim]);
       for (size_t k = 0; joins && k < 3; ++k) {
         joins = joined[k].back() == (*strides[k])[d] * shape[d];
       }
@@ -467,8 +469,51 @@ bool for_each_place(const TensorBase& self, S* self_data, int64_t dim, const Ten
   return all.load(std::memory_order_relaxed);
 }
 
+// Whether few short rows of many blocks are taken, the same ones of each, as of small matrices of a
+// batch: the same row of all of them at a time, since a block takes longer by itself than its rows.
+bool takes_rows_of_planes(const Plan& plan) {
+  constexpr int64_t kRowBytes = 128, kMostRows = 16, kFewestBlocks = 16;
+  return plan.one_index && plan.strip == 0 && plan.shape.size() == 3 && plan.dim == 1 &&
+         plan.across == 2 && plan.index_strides[0] == 0 && plan.self_steps.line == 1 &&
+         plan.other_steps.line == 1 && plan.width * plan.itemsize <= kRowBytes &&
+         plan.length <= kMostRows && plan.outer >= kFewestBlocks;
+}
+
+// False at an index that is no position.
+bool take_rows_of_planes(const Plan& plan, const char* self, char* other) {
+  for (int64_t i = 0; i < plan.length; ++i) {
+    const int64_t position = plan.indices[i * plan.index_steps.dim];
+    if (position < 0 || position >= plan.size) return false;
+  }
+  const int64_t size = plan.itemsize, bytes = plan.width * size;
+  const int64_t from_step = plan.self_strides[0] * size, to_step = plan.other_strides[0] * size;
+  // So many blocks stay in the first-level cache.
+  constexpr int64_t kNear = 8192;
+  const int64_t most = std::max<int64_t>(1, kNear / std::max(from_step, to_step));
+  at::parallel_for(0, plan.outer, std::max<int64_t>(1, GRAIN_SIZE / (plan.length * plan.width)),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t j = begin; j < end; j += most) {
+                       for (int64_t i = 0; i < plan.length; ++i) {
+                         const int64_t position = plan.indices[i * plan.index_steps.dim];
+                         at::detail::copy_rows(
+                             other + j * to_step + i * plan.other_steps.dim * size, to_step,
+                             self + j * from_step + position * plan.self_steps.dim * size,
+                             from_step, static_cast<size_t>(bytes), std::min(most, end - j));
+                       }
+                     }
+                   });
+  return true;
+}
+
 bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
+  if (self.dim() > 2) {
+    const Plan plan(self, dim, index, result);
+    if (takes_rows_of_planes(plan)) {
+      return take_rows_of_planes(plan, static_cast<const char*>(self.const_data_ptr()),
+                                 static_cast<char*>(result.mutable_data_ptr()));
+    }
+  }
   return with_opaque_type(self.itemsize(), [&]<typename T>(T) {
     return for_each_place(
         self, static_cast<const T*>(self.const_data_ptr()), dim, index, result,

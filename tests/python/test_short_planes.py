@@ -127,6 +127,33 @@ def test_reductions(shape, dtype):
     assert (target[..., 1:].numpy() == x.numpy().sum(-2)).all() and (target[..., 0].numpy() == 0).all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_indices(shape, dtype):
+    random = np.random.default_rng(1)
+    for name, x in layouts(shape, dtype).items():
+        if x.shape != shape:
+            continue
+        values = x.numpy().copy()
+        for dim in range(-3, 0):
+            rows = random.integers(0, shape[dim], 5)
+            taken = oploom.index_select(x, dim, oploom.tensor(rows))
+            assert (taken.numpy() == np.take(values, rows, dim)).all(), (name, dim)
+            places = random.integers(0, shape[dim], shape)
+            result = oploom.gather(x, dim, oploom.tensor(places))
+            assert (result.numpy() == np.take_along_axis(values, places, dim)).all(), (name, dim)
+            target = x.clone()
+            target.scatter_add_(dim, oploom.tensor(places), x)
+            wanted = values.copy()
+            where = list(np.indices(shape))
+            where[dim] = places
+            np.add.at(wanted, tuple(where), values)
+            assert (target.numpy() == wanted).all(), (name, dim)
+            for wrong in (-1, shape[dim]):
+                with pytest.raises(IndexError, match="index"):
+                    oploom.index_select(x, dim, oploom.tensor([0, wrong]))
+
+
 def test_far_memory():
     """Outputs that are written past the cache, and planes that are fetched."""
     batch = 1_000_001
