@@ -32,7 +32,7 @@ OPLOOM_ALWAYS_INLINE T asked_here(T value) {
   return value;
 }
 
-// The processors that want them have these instructions.
+// Near and spread fetches: the processors that want them have these instructions.
 #if defined(CPU_CAPABILITY_AVX512)
 inline constexpr bool kNearFetches = true, kSpreadFetches = false;
 #elif defined(CPU_CAPABILITY_AVX2)

@@ -28,9 +28,9 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
 // which what is not dense is gathered in buffers, the same row of each plane at a time; copies move
 // the same row of each plane at a time.
 
+enum class PlaneUse : uint8_t { Computed, Moved };
 // How many dimensions short planes have where the iterator has many of them, along the next one; 0
 // if it has none that are worth it. An element of operand k has sizes[k] bytes.
-enum class PlaneUse : uint8_t { Computed, Moved };
 OPLOOM_API int short_plane_dims(const TensorIteratorBase& iter, const int64_t* sizes, PlaneUse use);
 
 // Calls `dense` for all elements; `stream`: past the cache where outputs allow.

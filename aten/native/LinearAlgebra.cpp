@@ -215,11 +215,9 @@ void scale(const Tensor& out, const Scalar& beta) {
 }
 
 // out = beta * out + alpha * a b for matrices, or for batches of them in the first dimension.
-// Where there is a `bias`, that is added instead, to each row. Batches are multiplied by `batched`,
-// which libraries of selected operators do not have where these multiply matrices alone.
+// Where there is a `bias`, that is added instead, to each row.
 void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
-              const Tensor& out, const Tensor* bias = nullptr,
-              decltype(&onednn::gemm_batched) batched = nullptr) {
+              const Tensor& out, const Tensor* bias = nullptr) {
   if (out.numel() == 0) return;
   const int64_t* sizes = out.sizes().end() - 2;
   const int64_t* strides = out.strides().end() - 2;
@@ -236,14 +234,12 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
     const Tensor dense(at::detail::empty(out.sizes(), out.options()));
     Tensor result(out);
     if (!is_zero(beta)) Tensor(dense).copy_(out);
-    multiply(a, b, beta, alpha, dense, bias, batched);
+    multiply(a, b, beta, alpha, dense, bias);
     result.copy_(dense);
     return;
   }
-  if (OPLOOM_UNLIKELY(!fits_blas(a)))
-    return multiply(a.contiguous(), b, beta, alpha, out, bias, batched);
-  if (OPLOOM_UNLIKELY(!fits_blas(b)))
-    return multiply(a, b.contiguous(), beta, alpha, out, bias, batched);
+  if (OPLOOM_UNLIKELY(!fits_blas(a))) return multiply(a.contiguous(), b, beta, alpha, out, bias);
+  if (OPLOOM_UNLIKELY(!fits_blas(b))) return multiply(a, b.contiguous(), beta, alpha, out, bias);
   const int64_t* a_strides = a.strides().end() - 2;
   const int64_t* b_strides = b.strides().end() - 2;
   // Of a product that is written by columns the transposed one is computed: out^T = b^T a^T.
@@ -263,8 +259,8 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
   if (bias) g.addend = bias->const_data_ptr();
   if (out.dim() == 2) return onednn::gemm(out.scalar_type(), g, alpha, beta);
   const int64_t a_step = a.strides()[0], b_step = b.strides()[0];
-  batched(out.scalar_type(), out.sizes()[0], g, by_rows ? a_step : b_step,
-          by_rows ? b_step : a_step, out.strides()[0], alpha, beta);
+  onednn::gemm_batched(out.scalar_type(), out.sizes()[0], g, by_rows ? a_step : b_step,
+                       by_rows ? b_step : a_step, out.strides()[0], alpha, beta);
 }
 
 void multiply_vector(const Tensor& matrix, const Tensor& vec, const Scalar& beta,
@@ -291,7 +287,7 @@ OPLOOM_IMPL_FUNC(mm_out)(const Tensor& self, const Tensor& mat2, const Tensor& o
   multiply(self, mat2, 0, 1, out);
 }
 OPLOOM_IMPL_FUNC(bmm_out)(const Tensor& self, const Tensor& mat2, const Tensor& out) {
-  multiply(self, mat2, 0, 1, out, /*bias=*/nullptr, &onednn::gemm_batched);
+  multiply(self, mat2, 0, 1, out);
 }
 OPLOOM_IMPL_FUNC(addmm_out)
 (const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
@@ -305,7 +301,7 @@ OPLOOM_IMPL_FUNC(baddbmm_out)
 (const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
  const Scalar& alpha, const Tensor& out) {
   if (!is_zero(beta)) begin_with("baddbmm", self, out);
-  multiply(batch1, batch2, beta, alpha, out, /*bias=*/nullptr, &onednn::gemm_batched);
+  multiply(batch1, batch2, beta, alpha, out);
 }
 OPLOOM_IMPL_FUNC(mv_out)(const Tensor& self, const Tensor& vec, const Tensor& out) {
   multiply_vector(self, vec, 0, 1, out);

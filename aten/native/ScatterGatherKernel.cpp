@@ -433,10 +433,8 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
 // which make_row() gives, for n elements without gaps. False if `self` is const and an index is no
 // position: then some places have been left out.
 template <typename S, typename O, typename Each, typename MakeRow>
-bool for_each_place(const TensorBase& self, S* self_data, int64_t dim, const TensorBase& index,
-                    const TensorBase& other, O* other_data, const Each& each,
+bool for_each_place(const Plan& plan, S* self_data, O* other_data, const Each& each,
                     const MakeRow& make_row) {
-  const Plan plan(self, dim, index, other);
   std::atomic<bool> all = true;
   plan.share_out(std::is_const_v<S>, [&](Block block) {
     const auto row = make_row();
@@ -507,16 +505,14 @@ bool take_rows_of_planes(const Plan& plan, const char* self, char* other) {
 
 bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
-  if (self.dim() > 2) {
-    const Plan plan(self, dim, index, result);
-    if (takes_rows_of_planes(plan)) {
-      return take_rows_of_planes(plan, static_cast<const char*>(self.const_data_ptr()),
-                                 static_cast<char*>(result.mutable_data_ptr()));
-    }
+  const Plan plan(self, dim, index, result);
+  if (takes_rows_of_planes(plan)) {
+    return take_rows_of_planes(plan, static_cast<const char*>(self.const_data_ptr()),
+                               static_cast<char*>(result.mutable_data_ptr()));
   }
   return with_opaque_type(self.itemsize(), [&]<typename T>(T) {
     return for_each_place(
-        self, static_cast<const T*>(self.const_data_ptr()), dim, index, result,
+        plan, static_cast<const T*>(self.const_data_ptr()),
         static_cast<T*>(result.mutable_data_ptr()), [](const T& from, T& to) { to = from; },
         [&] { return TakenRow{at::detail::RowCopy(result.numel() * int64_t{sizeof(T)})}; });
   });
@@ -524,10 +520,11 @@ bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim
 
 void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                     const TensorBase& src) {
+  const Plan plan(self, dim, index, src);
   with_opaque_type(self.itemsize(), [&]<typename T>(T) {
     for_each_place(
-        self, static_cast<T*>(self.mutable_data_ptr()), dim, index, src,
-        static_cast<const T*>(src.const_data_ptr()), [](T& to, const T& from) { to = from; },
+        plan, static_cast<T*>(self.mutable_data_ptr()), static_cast<const T*>(src.const_data_ptr()),
+        [](T& to, const T& from) { to = from; },
         [] {
           return [](T* to, const T* from, int64_t n) {
             at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
@@ -543,11 +540,12 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
     const auto element = value.to<scalar_t>();
     std::memcpy(number, &element, sizeof(element));
   });
+  const Plan plan(self, dim, index, index);
   with_opaque_type(self.itemsize(), [&]<typename T>(T element) {
     std::memcpy(&element, number, sizeof(element));
     for_each_place(
-        self, static_cast<T*>(self.mutable_data_ptr()), dim, index, index,
-        index.const_data_ptr<int64_t>(), [element](T& to, int64_t) { to = element; },
+        plan, static_cast<T*>(self.mutable_data_ptr()), index.const_data_ptr<int64_t>(),
+        [element](T& to, int64_t) { to = element; },
         [element] {
           return [element](T* to, const int64_t*, int64_t n) { std::fill_n(to, n, element); };
         });
@@ -587,7 +585,7 @@ OPLOOM_NOINLINE void add_integers(Bits* to, const Bits* from, int64_t n) {
 }
 
 template <typename T>
-void add_places(const TensorBase& self, int64_t dim, const TensorBase& index, const TensorBase& src,
+void add_places(const Plan& plan, const TensorBase& self, const TensorBase& src,
                 c10::opmath_type<T> factor, const Scalar& alpha) {
   using Wide = c10::opmath_type<T>;
   // Even a factor of 1 would change infinite complex numbers.
@@ -612,22 +610,24 @@ void add_places(const TensorBase& self, int64_t dim, const TensorBase& index, co
       for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
     }
   };
-  for_each_place(self, static_cast<T*>(self.mutable_data_ptr()), dim, index, src,
+  for_each_place(plan, static_cast<T*>(self.mutable_data_ptr()),
                  static_cast<const T*>(src.const_data_ptr()), add, [&] { return add_row; });
 }
 
 void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                         const TensorBase& src, const Scalar& alpha) {
+  const Plan plan(self, dim, index, src);
   OPLOOM_DISPATCH(self.scalar_type(), "scatter_add", (OPLOOM_ALL), [&] {
     // Sums modulo 2^8 are the same with a sign and without.
     using T = std::conditional_t<std::is_same_v<scalar_t, int8_t>, uint8_t, scalar_t>;
     const auto factor = alpha.to<c10::opmath_type<scalar_t>>();
-    add_places<T>(self, dim, index, src, static_cast<c10::opmath_type<T>>(factor), alpha);
+    add_places<T>(plan, self, src, static_cast<c10::opmath_type<T>>(factor), alpha);
   });
 }
 
 void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                              const TensorBase& src) {
+  const Plan plan(self, dim, index, src);
   OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
     using Wide = c10::opmath_type<scalar_t>;
     const auto multiply = [](scalar_t& to, const scalar_t& from) {
@@ -643,8 +643,8 @@ void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBa
     const auto multiply_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {
       for (int64_t i = 0; i < n; ++i) multiply(to[i], from[i]);
     };
-    for_each_place(self, self.mutable_data_ptr<scalar_t>(), dim, index, src,
-                   src.const_data_ptr<scalar_t>(), multiply, [&] { return multiply_row; });
+    for_each_place(plan, self.mutable_data_ptr<scalar_t>(), src.const_data_ptr<scalar_t>(),
+                   multiply, [&] { return multiply_row; });
   });
 }
 

@@ -68,7 +68,7 @@ def test_results(shape, dtype):
         result = oploom.sub(x, y, alpha=2)
         assert result.shape == wanted.shape and (result.numpy() == wanted).all(), (left, right)
     for name, x in operands.items():
-        z, patch, turned = operands["dense"], operands["patch"], operands["turned"]
+        patch, turned = operands["patch"], operands["turned"]
         wanted = np.where(arrays[name] == arrays["turned"], arrays["patch"], arrays[name])
         assert (oploom.where(x == turned, patch, x).numpy() == wanted).all(), name
         mixed = (x.to(oploom.int32) if dtype == "uint8" else x.to(oploom.complex128)) * patch
