@@ -394,15 +394,15 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
 
 void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64_t a_step,
                   int64_t b_step, int64_t c_step, const Scalar& alpha, const Scalar& beta) {
+  if (c10::isFloatingType(dtype) &&
+      gemm_side_by_side(dtype, batch, g, a_step, b_step, c_step, alpha, beta)) {
+    return;
+  }
   if (takes_bfloat16(dtype, batch * g.m * g.n * g.k, alpha, beta) && a_step > 0 && b_step > 0 &&
       !is_gemv_ours(dtype, g)) {
     match_threads();
     matmul_bfloat16(batch, g.m, g.n, g.k, factor_a(g), a_step, factor_b(g), b_step,
                     alpha.to<float>(), beta.to<float>(), g.c, g.ldc, c_step);
-    return;
-  }
-  if ((dtype == kFloat || dtype == kDouble) &&
-      gemm_side_by_side(dtype, batch, g, a_step, b_step, c_step, alpha, beta)) {
     return;
   }
   const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));

@@ -31,25 +31,28 @@ class Matrices {
     in_squares_ = length_ * size_ / kSquareBytes * kSquareBytes / size_;
   }
 
-  // Of `count` matrices.
-  void to_places(char* places, const char* matrices, int64_t count) const {
+  // Of `count` matrices; elements of one place, of which `places_pitch` have room, follow each
+  // other.
+  void to_places(char* places, int64_t places_pitch, const char* matrices, int64_t count) const {
+    const int64_t pitch = places_pitch * size_;
     for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
       if (in_squares_ > 0) {
-        turn_(places, kPitchBytes, matrices, step_, in_squares_, count, /*stream=*/false);
+        turn_(places, pitch, matrices, step_, in_squares_, count, /*stream=*/false);
       }
-      places += in_squares_ * kPitchBytes;
-      for (int64_t i = in_squares_; i < length_; ++i, places += kPitchBytes) {
+      places += in_squares_ * pitch;
+      for (int64_t i = in_squares_; i < length_; ++i, places += pitch) {
         move_(places, size_, matrices + i * size_, step_, count);
       }
     }
   }
-  void from_places(char* matrices, const char* places, int64_t count) const {
+  void from_places(char* matrices, const char* places, int64_t places_pitch, int64_t count) const {
+    const int64_t pitch = places_pitch * size_;
     for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
       if (in_squares_ > 0) {
-        turn_(matrices, step_, places, kPitchBytes, count, in_squares_, /*stream=*/false);
+        turn_(matrices, step_, places, pitch, count, in_squares_, /*stream=*/false);
       }
-      places += in_squares_ * kPitchBytes;
-      for (int64_t i = in_squares_; i < length_; ++i, places += kPitchBytes) {
+      places += in_squares_ * pitch;
+      for (int64_t i = in_squares_; i < length_; ++i, places += pitch) {
         move_(matrices + i * size_, step_, places, size_, count);
       }
     }
@@ -72,10 +75,13 @@ class Matrices {
 bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArguments& g,
                        int64_t a_step, int64_t b_step, int64_t c_step, const Scalar& alpha,
                        const Scalar& beta) {
-  // Of larger ones, those that need not be turned are as fast by themselves (measured on a Zen 4).
+  // Of larger ones, those that need not be turned or converted are as fast by themselves, and
+  // float64 is sooner (measured on a Zen 4).
   constexpr int64_t kFewest = 16;
-  const bool is_float = dtype == kFloat, in_order = g.b_column == 1 && g.m > 1 && g.n > 1;
-  const int64_t most = in_order ? (is_float ? 104 : 48) : is_float ? 192 : 64;
+  const bool in_order = g.b_column == 1 && g.m > 1 && g.n > 1;
+  const int64_t most = dtype == kDouble              ? (in_order ? 48 : 64)
+                       : dtype == kFloat && in_order ? 104
+                                                     : 192;
   const int64_t elements = g.m * g.k + g.k * g.n + g.m * g.n;
   if (batch < kFewest || elements > most ||
       std::max({g.m * g.k, g.k * g.n, g.m * g.n}) > kMostElements) {
@@ -86,22 +92,39 @@ bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArgume
   const Matrices b(size, g.k, g.n, g.b_row, g.b_column, b_step);
   const Matrices c(size, g.m, g.n, g.ldc, 1, c_step);
   if (!a.is_possible || !b.is_possible) return false;
-  const int64_t pitch = kPitchBytes / size;
+  // What is computed in another dtype is converted in its places.
+  const ScalarType computed = dtype == kDouble ? kDouble : kFloat;
+  const auto computed_size = static_cast<int64_t>(c10::elementSize(computed));
+  const int64_t pitch = kPitchBytes / computed_size;
   const bool is_read = !beta.equal(0);
   at::parallel_for(0, batch, at::GRAIN_SIZE / elements, [&](int64_t begin, int64_t end) {
     alignas(64) char buffers[3][kMostElements * kPitchBytes];
+    alignas(64) char unconverted[kMostElements * kPitchBytes];
     const native::GemmArguments places = {g.m,        g.n,           g.k,
                                           buffers[0], a.row * pitch, a.column * pitch,
                                           buffers[1], b.row * pitch, b.column * pitch,
                                           buffers[2], c.row * pitch};
+    const auto convert = [&](ScalarType to, char* target, ScalarType from, const char* source,
+                             int64_t n) {
+      at::detail::get_cast_loop(to, from)(target, static_cast<int64_t>(c10::elementSize(to)),
+                                          source, static_cast<int64_t>(c10::elementSize(from)), n);
+    };
+    const auto read = [&](const Matrices& layout, int64_t n, char* to, const void* from,
+                          int64_t count) {
+      const auto* matrices = static_cast<const char*>(from);
+      if (dtype == computed) return layout.to_places(to, pitch, matrices, count);
+      layout.to_places(unconverted, pitch, matrices, count);
+      convert(computed, to, dtype, unconverted, n * pitch);
+    };
     for (int64_t i = begin; i < end; i += pitch) {
       const int64_t count = std::min(pitch, end - i);
       char* const results = static_cast<char*>(g.c) + i * c_step * size;
-      a.to_places(buffers[0], static_cast<const char*>(g.a) + i * a_step * size, count);
-      b.to_places(buffers[1], static_cast<const char*>(g.b) + i * b_step * size, count);
-      if (is_read) c.to_places(buffers[2], results, count);
-      native::products_side_by_side_stub(kCPU, dtype, places, count, pitch, alpha, beta);
-      c.from_places(results, buffers[2], count);
+      read(a, g.m * g.k, buffers[0], static_cast<const char*>(g.a) + i * a_step * size, count);
+      read(b, g.k * g.n, buffers[1], static_cast<const char*>(g.b) + i * b_step * size, count);
+      if (is_read) read(c, g.m * g.n, buffers[2], results, count);
+      native::products_side_by_side_stub(kCPU, computed, places, count, pitch, alpha, beta);
+      if (dtype != computed) convert(dtype, unconverted, computed, buffers[2], g.m * g.n * pitch);
+      c.from_places(results, dtype == computed ? buffers[2] : unconverted, pitch, count);
     }
   });
   return true;
