@@ -82,11 +82,16 @@ def test_results(shape, dtype):
 def test_targets(shape, dtype):
     operands = layouts(shape, dtype)
     arrays = {name: x.numpy().copy() for name, x in operands.items()}
-    for (whole, index, turned), (name, x) in itertools.product(targets(shape, dtype), operands.items()):
+    for (whole, index, turned), (name, x) in itertools.product(
+        targets(shape, dtype), operands.items()
+    ):
         for change, result in [
             (lambda t: t.copy_(x), lambda before: arrays[name]),
             (lambda t: t.add_(x), lambda before: before + arrays[name]),
-            (lambda t: oploom.mul(x, operands["patch"], out=t), lambda before: arrays[name] * arrays["patch"]),
+            (
+                lambda t: oploom.mul(x, operands["patch"], out=t),
+                lambda before: arrays[name] * arrays["patch"],
+            ),
         ]:
             target, wanted = whole.clone(), whole.numpy().copy()
             change(target[index].transpose(-1, -2) if turned else target[index])
@@ -104,13 +109,21 @@ def test_reductions(shape, dtype):
         values = x.numpy().copy()
         wide = "complex128" if "complex" in dtype else "float64"
         for keepdim in (False, True):
-            assert (x.sum(-2, keepdim=keepdim).numpy() == values.sum(-2, keepdims=keepdim)).all(), name
+            assert (x.sum(-2, keepdim=keepdim).numpy() == values.sum(-2, keepdims=keepdim)).all(), (
+                name
+            )
             mean = values.astype(wide).mean(-2, keepdims=keepdim)
-            assert np.allclose(x.to(getattr(oploom, wide)).mean(-2, keepdim=keepdim).numpy(), mean), name
-            assert (x.any(-2, keepdim=keepdim).numpy() == values.any(-2, keepdims=keepdim)).all(), name
+            assert np.allclose(
+                x.to(getattr(oploom, wide)).mean(-2, keepdim=keepdim).numpy(), mean
+            ), name
+            assert (x.any(-2, keepdim=keepdim).numpy() == values.any(-2, keepdims=keepdim)).all(), (
+                name
+            )
             if "complex" in dtype:
                 continue
-            assert (x.amin(-2, keepdim=keepdim).numpy() == values.min(-2, keepdims=keepdim)).all(), name
+            assert (
+                x.amin(-2, keepdim=keepdim).numpy() == values.min(-2, keepdims=keepdim)
+            ).all(), name
             largest, places = oploom.max(x, -2, keepdim=keepdim)
             assert (largest.numpy() == values.max(-2, keepdims=keepdim)).all(), name
             # Of equal elements, of which there are many, the first.
@@ -124,7 +137,9 @@ def test_reductions(shape, dtype):
     x = numbers(shape, dtype)
     target = oploom.zeros((*shape[:-2], shape[-1] + 1)).to(x.sum(-2).dtype)
     oploom.sum(x, -2, out=target[..., 1:])
-    assert (target[..., 1:].numpy() == x.numpy().sum(-2)).all() and (target[..., 0].numpy() == 0).all()
+    assert (target[..., 1:].numpy() == x.numpy().sum(-2)).all() and (
+        target[..., 0].numpy() == 0
+    ).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -154,6 +169,31 @@ def test_indices(shape, dtype):
                     oploom.index_select(x, dim, oploom.tensor([0, wrong]))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [*SHAPES, (50, 16, 8), (50, 17, 2)], ids=str)
+def test_softmax(shape, dtype):
+    """And its gradients, along each dimension."""
+    x = (numbers(shape, "float64") / 2 - 2).to(getattr(oploom, dtype))
+    grad = (numbers(shape, "float64") / 4 - 1).to(getattr(oploom, dtype))
+    values, grads = x.to(oploom.float64).numpy(), grad.to(oploom.float64).numpy()
+    tolerance = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-6, "float64": 1e-14}[dtype]
+    for dim in range(-3, 0):
+        powers = np.exp(values - values.max(dim, keepdims=True))
+        wanted = powers / powers.sum(dim, keepdims=True)
+        for f, result, slope in [
+            (oploom.softmax, wanted, wanted * (grads - (grads * wanted).sum(dim, keepdims=True))),
+            (oploom.log_softmax, np.log(wanted), grads - wanted * grads.sum(dim, keepdims=True)),
+        ]:
+            leaf = x.clone().requires_grad_(True)
+            y = f(leaf, dim)
+            y.backward(grad)
+            assert np.allclose(
+                y.detach().to(oploom.float64).numpy(), result, rtol=tolerance, atol=tolerance
+            )
+            slopes = leaf.grad.to(oploom.float64).numpy()
+            assert np.allclose(slopes, slope, rtol=tolerance, atol=4 * tolerance)
+
+
 def test_far_memory():
     """Outputs that are written past the cache, and planes that are fetched."""
     batch = 1_000_001
@@ -165,4 +205,6 @@ def test_far_memory():
     assert ((patch + product).numpy() == patch.numpy() + wanted).all()
     copy = patch.transpose(1, 2).contiguous()
     assert (copy.numpy() == patch.numpy().swapaxes(1, 2)).all()
-    assert (x.expand(batch, 3, 3).contiguous().numpy() == np.broadcast_to(x.numpy(), wanted.shape)).all()
+    assert (
+        x.expand(batch, 3, 3).contiguous().numpy() == np.broadcast_to(x.numpy(), wanted.shape)
+    ).all()
