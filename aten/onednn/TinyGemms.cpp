@@ -2,6 +2,7 @@
 #include <aten/core/Parallel.h>
 #include <aten/iterator/Cast.h>
 #include <aten/onednn/TinyGemms.h>
+#include <aten/stubs/Copy.h>
 
 #include <algorithm>
 #include <utility>
@@ -106,8 +107,9 @@ bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArgume
                                           buffers[2], c.row * pitch};
     const auto convert = [&](ScalarType to, char* target, ScalarType from, const char* source,
                              int64_t n) {
-      at::detail::get_cast_loop(to, from)(target, static_cast<int64_t>(c10::elementSize(to)),
-                                          source, static_cast<int64_t>(c10::elementSize(from)), n);
+      native::cast_loop_stub(kCPU, to, from)(target, static_cast<int64_t>(c10::elementSize(to)),
+                                             source, static_cast<int64_t>(c10::elementSize(from)),
+                                             n);
     };
     const auto read = [&](const Matrices& layout, int64_t n, char* to, const void* from,
                           int64_t count) {
