@@ -492,7 +492,7 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
 // Blocks of few short rows, as small matrices of a batch, are taken together: the same row of each
 // is put behind that of the one before, which gives columns as wide as tiles.
 template <typename T>
-bool are_planes(const Blocks& b) {
+bool takes_planes(const Blocks& b) {
   constexpr int64_t kBytes = 64, kMostRows = 16, kFewest = 16;  // measured on a Zen 4
   return b.inner > 1 && b.inner * int64_t{sizeof(T)} <= kBytes && b.length <= kMostRows &&
          b.outer >= kFewest;
@@ -507,22 +507,24 @@ void for_each_planes(const Blocks& b, const F& compute) {
     compute(first * b.length * b.inner, number, number * b.inner);
   });
 }
+
+// Where the rows of some blocks lie: from one to the next of a block, and from one block's to the
+// next one's, in elements.
+struct PlaneSteps {
+  int64_t row, block;
+};
+// In a tensor, and put together.
+PlaneSteps apart(const Blocks& b) { return {b.inner, b.length * b.inner}; }
+PlaneSteps together(const Blocks& b, int64_t number) { return {number * b.inner, b.inner}; }
+
 template <typename T>
-void put_together(const Blocks& b, const T* blocks, int64_t number, T* rows) {
-  const int64_t bytes = b.inner * int64_t{sizeof(T)};
+void move_planes(const Blocks& b, int64_t number, T* to, PlaneSteps to_steps, const T* from,
+                 PlaneSteps from_steps) {
+  constexpr int64_t kSize = sizeof(T);
   for (int64_t r = 0; r < b.length; ++r) {
-    at::detail::copy_rows(reinterpret_cast<char*>(rows + r * number * b.inner), bytes,
-                          reinterpret_cast<const char*>(blocks + r * b.inner), b.length * bytes,
-                          static_cast<size_t>(bytes), number);
-  }
-}
-template <typename T>
-void take_apart(const Blocks& b, const T* rows, int64_t number, T* blocks) {
-  const int64_t bytes = b.inner * int64_t{sizeof(T)};
-  for (int64_t r = 0; r < b.length; ++r) {
-    at::detail::copy_rows(reinterpret_cast<char*>(blocks + r * b.inner), b.length * bytes,
-                          reinterpret_cast<const char*>(rows + r * number * b.inner), bytes,
-                          static_cast<size_t>(bytes), number);
+    at::detail::copy_rows(reinterpret_cast<char*>(to + r * to_steps.row), to_steps.block * kSize,
+                          reinterpret_cast<const char*>(from + r * from_steps.row),
+                          from_steps.block * kSize, static_cast<size_t>(b.inner * kSize), number);
   }
 }
 
@@ -554,12 +556,13 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
             const RowWriter<scalar_t> writer(self.numel());
             softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
           });
-        } else if (are_planes<scalar_t>(b)) {
+        } else if (takes_planes<scalar_t>(b)) {
           for_each_planes(b, [&](int64_t offset, int64_t number, int64_t width) {
             alignas(64) scalar_t rows[kPlanesElements];
-            put_together(b, x + offset, number, rows);
+            const PlaneSteps steps = together(b, number);
+            move_planes<scalar_t>(b, number, rows, steps, x + offset, apart(b));
             softmax_columns<log>(rows, width, rows, width, n, width);
-            take_apart(b, rows, number, y + offset);
+            move_planes<scalar_t>(b, number, y + offset, apart(b), rows, steps);
           });
         } else {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
@@ -601,11 +604,12 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             softmax_backward_rows<log>(g + begin * n, y + begin * n, out + begin * n, n,
                                        end - begin);
           });
-        } else if (are_planes<scalar_t>(b)) {
+        } else if (takes_planes<scalar_t>(b)) {
           for_each_planes(b, [&](int64_t offset, int64_t number, int64_t width) {
             alignas(64) scalar_t grads[kPlanesElements], values[kPlanesElements];
-            put_together(b, g + offset, number, grads);
-            put_together(b, y + offset, number, values);
+            const PlaneSteps steps = together(b, number);
+            move_planes<scalar_t>(b, number, grads, steps, g + offset, apart(b));
+            move_planes<scalar_t>(b, number, values, steps, y + offset, apart(b));
             if constexpr (kSame) {
               softmax_backward_columns<log>(grads, values, grads, width, width, n, width);
             } else {
@@ -615,7 +619,7 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
               softmax_backward_columns<log>(grad, value, grad, width, width, n, width);
               convert_row(grad, grads, n * width);
             }
-            take_apart(b, grads, number, out + offset);
+            move_planes<scalar_t>(b, number, out + offset, apart(b), grads, steps);
           });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {

@@ -36,27 +36,21 @@ class Matrices {
   // other.
   void to_places(char* places, int64_t places_pitch, const char* matrices, int64_t count) const {
     const int64_t pitch = places_pitch * size_;
-    for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
-      if (in_squares_ > 0) {
-        turn_(places, pitch, matrices, step_, in_squares_, count, /*stream=*/false);
-      }
-      places += in_squares_ * pitch;
-      for (int64_t i = in_squares_; i < length_; ++i, places += pitch) {
-        move_(places, size_, matrices + i * size_, step_, count);
-      }
-    }
+    for_each_run(
+        places, pitch, matrices,
+        [&](char* to, const char* from) {
+          turn_(to, pitch, from, step_, in_squares_, count, /*stream=*/false);
+        },
+        [&](char* to, const char* from) { move_(to, size_, from, step_, count); });
   }
   void from_places(char* matrices, const char* places, int64_t places_pitch, int64_t count) const {
     const int64_t pitch = places_pitch * size_;
-    for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
-      if (in_squares_ > 0) {
-        turn_(matrices, step_, places, pitch, count, in_squares_, /*stream=*/false);
-      }
-      places += in_squares_ * pitch;
-      for (int64_t i = in_squares_; i < length_; ++i, places += pitch) {
-        move_(matrices + i * size_, step_, places, size_, count);
-      }
-    }
+    for_each_run(
+        places, pitch, matrices,
+        [&](const char* from, char* to) {
+          turn_(to, step_, from, pitch, count, in_squares_, /*stream=*/false);
+        },
+        [&](const char* from, char* to) { move_(to, step_, from, size_, count); });
   }
 
   int64_t row = 1, column = 1;
@@ -64,6 +58,20 @@ class Matrices {
 
  private:
   static constexpr int64_t kSquareBytes = 16;
+
+  // Calls squares(place, element) for what fills squares in each line, one(place, element) for each
+  // element behind that, of the first matrix.
+  template <typename P, typename M, typename Squares, typename One>
+  void for_each_run(P* places, int64_t pitch, M* matrices, const Squares& squares,
+                    const One& one) const {
+    for (int64_t line = 0; line < lines_; ++line, matrices += line_stride_) {
+      if (in_squares_ > 0) squares(places, matrices);
+      places += in_squares_ * pitch;
+      for (int64_t i = in_squares_; i < length_; ++i, places += pitch) {
+        one(places, matrices + i * size_);
+      }
+    }
+  }
 
   int64_t size_, step_;
   int64_t lines_, length_, line_stride_, in_squares_;
