@@ -1,12 +1,12 @@
 // Reading and writing elements at places that tensors name.
-#include <aten/core/Dispatch.h>
 #include <aten/core/Empty.h>
 #include <aten/core/Parallel.h>
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
+#include <aten/native/Masks.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/stubs/Indexing.h>
-#include <generated/native/argwhere.h>
+#include <c10/util/overflow.h>
 #include <generated/native/gather.h>
 #include <generated/native/index.h>
 #include <generated/native/index_add.h>
@@ -14,10 +14,10 @@
 #include <generated/native/index_select.h>
 #include <generated/native/masked_select.h>
 #include <generated/native/nonzero.h>
-#include <generated/native/nonzero_numpy.h>
 #include <generated/native/scatter.h>
 #include <generated/native/scatter_add.h>
 #include <generated/native/take_along_dim.h>
+#include <generated/ops/add.h>
 #include <generated/ops/clone.h>
 #include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
@@ -27,16 +27,11 @@
 #include <generated/ops/index_put.h>
 #include <generated/ops/item.h>
 #include <generated/ops/masked_fill.h>
-#include <generated/ops/ne.h>
-#include <generated/ops/nonzero.h>
 #include <generated/ops/reshape.h>
 #include <generated/ops/to.h>
-#include <generated/ops/unbind.h>
-#include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros.h>
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 namespace at::inline oploom_v1::native {
@@ -462,124 +457,6 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   return self.expand(shape).gather(d, places);
 }
 
-// ---- Places that a mask names ----
-
-namespace {
-
-// Calls found(first, places, k, count) for blocks of [0, n): `count` flags are set in it, at
-// `first` and `places` more; before them there are k. Blocks are shared out to the threads.
-// reserve(count) is called before, with the number of all of them.
-template <typename Reserve, typename Found>
-void compact(const uint8_t* flags, int64_t n, const Reserve& reserve, const Found& found) {
-  constexpr int64_t kChunk = GRAIN_SIZE, kBlock = 1024;
-  const int64_t chunks = (n + kChunk - 1) / kChunk;
-  // starts[c + 1] is the count of chunk c, then the sum of the counts up to it.
-  std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0);
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t c = begin; c < end; ++c) {
-      starts[c + 1] =
-          count_set_stub(DeviceType::CPU, flags + c * kChunk, std::min(kChunk, n - c * kChunk));
-    }
-  });
-  for (int64_t c = 0; c < chunks; ++c) starts[c + 1] += starts[c];
-  reserve(starts[chunks]);
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
-    int64_t k = starts[begin];
-    int32_t places[kBlock];
-    for (int64_t i = begin * kChunk; i < std::min(n, end * kChunk); i += kBlock) {
-      const int64_t count =
-          find_set_stub(DeviceType::CPU, flags + i, std::min(kBlock, n - i), places);
-      found(i, places, k, count);
-      k += count;
-    }
-  });
-}
-
-void check_given_output(const char* op, const Tensor& out, ScalarType dtype) {
-  OPLOOM_CHECK(out.scalar_type() == dtype, op, "(): expected an output of dtype ", dtype, ", got ",
-               out.scalar_type());
-  assert_no_internal_overlap(out);
-}
-
-// Lets `compute(target)` resize and fill a contiguous tensor, which becomes or is copied to `out`.
-template <typename Compute>
-Tensor& into_output(Tensor& out, const Compute& compute) {
-  Tensor target(at::detail::empty({0}, out.options()));
-  compute(target);
-  at::detail::resize_output(out, target.sizes());
-  return out.copy_(target);
-}
-
-void masked_select_into(Tensor& target, const Tensor& self, const Tensor& mask) {
-  OPLOOM_CHECK(mask.scalar_type() == kBool, "masked_select(): expected a mask of dtype bool, got ",
-               mask.scalar_type());
-  const DimVector shape = c10::infer_size_broadcast(self.sizes(), mask.sizes(), "masked_select");
-  const Tensor values = expand_alias("masked_select", self, shape).contiguous();
-  const Tensor flags = expand_alias("masked_select", mask, shape).contiguous();
-  with_opaque_type(self.itemsize(), [&]<typename T>(T) {
-    const T* from = static_cast<const T*>(values.const_data_ptr());
-    T* to = nullptr;
-    compact(
-        static_cast<const uint8_t*>(flags.const_data_ptr()), flags.numel(),
-        [&](int64_t count) {
-          at::detail::resize_output(target, {count});
-          to = static_cast<T*>(target.mutable_data_ptr());
-        },
-        [&](int64_t first, const int32_t* places, int64_t k, int64_t count) {
-          for (int64_t i = 0; i < count; ++i) to[k + i] = from[first + places[i]];
-        });
-  });
-}
-
-// Divides by one number, without the instruction for it: multiplies by 2^64 / size, rounded up,
-// which is exact as long as the product of both numbers is less than 2^64.
-class Divider {
- public:
-  explicit Divider(uint64_t size) : size_(size), factor_(~uint64_t{0} / size + 1) {}
-  uint64_t divide(uint64_t number) const {
-    if (OPLOOM_UNLIKELY((number | size_) >> 32 != 0 || factor_ == 0)) return number / size_;
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(number) * factor_) >> 64);
-  }
-
- private:
-  uint64_t size_, factor_;
-};
-
-void nonzero_into(Tensor& target, const Tensor& self) {
-  const Tensor flags =
-      self.scalar_type() == kBool ? self.contiguous() : at::ne(self, 0).contiguous();
-  const int64_t ndim = self.dim();
-  const IntArrayRef sizes = self.sizes();
-  SmallVector<Divider, 6> dividers;
-  for (int64_t size : sizes)
-    dividers.emplace_back(static_cast<uint64_t>(std::max<int64_t>(size, 1)));
-  int64_t* to = nullptr;
-  compact(
-      static_cast<const uint8_t*>(flags.const_data_ptr()), flags.numel(),
-      [&](int64_t count) {
-        at::detail::resize_output(target, {count, ndim});
-        to = target.mutable_data_ptr<int64_t>();
-      },
-      [&](int64_t first, const int32_t* places, int64_t k, int64_t count) {
-        if (ndim == 1) {
-          for (int64_t i = 0; i < count; ++i) to[k + i] = first + places[i];
-          return;
-        }
-        for (int64_t i = 0; i < count; ++i) {
-          int64_t* place = to + (k + i) * ndim;
-          int64_t rest = first + places[i];
-          for (int64_t d = ndim - 1; d > 0; --d) {
-            const auto rows = static_cast<int64_t>(dividers[d].divide(static_cast<uint64_t>(rest)));
-            place[d] = rest - rows * sizes[d];
-            rest = rows;
-          }
-          if (ndim > 0) place[0] = rest;
-        }
-      });
-}
-
-}  // namespace
-
 // ---- index, index_put: any number of index tensors ----
 
 namespace {
@@ -590,8 +467,12 @@ namespace {
 // coordinates of its true elements. All index tensors are broadcast to one shape. The result has
 // that shape in the place of the indexed dimensions if these are neighbours, else in front.
 //
-// For the kernels self becomes a view of the shape of the result, with stride 0 along the shape of
-// the indices: each element's address is that of the view plus the sum of index times stride.
+// One index tensor is what gather and scatter take, and a mask mostly gives one: dimensions that it
+// stands for become one where they lie so. A number is written where a mask holds by masked_fill,
+// and so many values as there are true elements in a mask of self's shape in their order. Others
+// have kernels of their own, for which self becomes a view of the shape of the result, with stride
+// 0 along the shape of the indices: each element's address is that of the view plus the sum of
+// index times stride.
 struct AdvancedIndex {
   Tensor self;
   std::vector<Tensor> indices;
@@ -735,13 +616,91 @@ bool has_index(OptionalTensorList indices) {
   return false;
 }
 
-// The only index, if it is a mask of self's shape; or else null.
-const Tensor* whole_mask(const Tensor& self, OptionalTensorList indices) {
-  const bool only = indices.size() == 1 && has_index(indices) && self.dim() > 0;
-  return only && indices[0]->scalar_type() == kBool && indices[0]->sizes() == self.sizes()
-             ? &*indices[0]
-             : nullptr;
+// The only index, and the first dimension that it stands for; or else nothing.
+struct OnlyIndex {
+  const Tensor* index = nullptr;
+  int64_t dim = 0;
+};
+OnlyIndex only_index(OptionalTensorList indices) {
+  OnlyIndex only;
+  for (size_t k = 0; k < indices.size(); ++k) {
+    if (!is_given(indices[k])) continue;
+    if (only.index != nullptr) return {};
+    only = {&*indices[k], static_cast<int64_t>(k)};
+  }
+  return only;
 }
+
+// Whether it is a mask of self's shape, from its dimension on.
+bool is_fitting_mask(const Tensor& self, OnlyIndex only) {
+  if (only.index == nullptr || only.index->scalar_type() != kBool) return false;
+  const int64_t ndim = only.index->dim();
+  return ndim > 0 && only.dim + ndim <= self.dim() &&
+         only.index->sizes() ==
+             self.sizes().slice(static_cast<size_t>(only.dim), static_cast<size_t>(ndim));
+}
+bool is_whole_mask(const Tensor& self, OnlyIndex only) {
+  return is_fitting_mask(self, only) && only.index->dim() == self.dim();
+}
+
+// A mask that fits as one that is broadcast with self, if a number is to be written where it holds:
+// nothing where it stands for long rows, or holds in few places of many, which are named then.
+std::optional<Tensor> broadcast_mask(const Tensor& self, OnlyIndex only) {
+  constexpr int64_t kShortRowBytes = 64, kFew = 16;
+  DimVector sizes(only.index->sizes()), strides(only.index->strides());
+  const int64_t behind = self.dim() - only.dim - only.index->dim();
+  const IntArrayRef rest = self.sizes().slice(static_cast<size_t>(self.dim() - behind));
+  if (c10::multiply_integers(rest) * static_cast<int64_t>(self.itemsize()) > kShortRowBytes)
+    return std::nullopt;
+  if (!is_whole_mask(self, only)) {
+    const Tensor flags = only.index->contiguous();
+    const int64_t count = count_set_stub(
+        DeviceType::CPU, static_cast<const uint8_t*>(flags.const_data_ptr()), flags.numel());
+    if (count * kFew < flags.numel()) return std::nullopt;
+  }
+  sizes.resize(sizes.size() + static_cast<size_t>(behind), 1);
+  strides.resize(sizes.size(), 0);
+  return make_alias(*only.index, sizes, strides);
+}
+
+// A mask of several dimensions that lie in self as one would, and self with that one instead, of
+// which an element has one coordinate.
+struct JoinedMask {
+  Tensor self;
+  std::vector<std::optional<Tensor>> indices;
+};
+std::optional<JoinedMask> join_mask(const Tensor& self, OnlyIndex only) {
+  if (!is_fitting_mask(self, only) || only.index->dim() == 1) return std::nullopt;
+  const auto first = only.dim, last = first + only.index->dim() - 1;
+  DimVector sizes(self.sizes()), strides(self.strides());
+  for (int64_t d = first; d < last; ++d) {
+    if (strides[d] != strides[d + 1] * sizes[d + 1]) return std::nullopt;
+  }
+  sizes[last] = only.index->numel();
+  sizes.erase(sizes.begin() + first, sizes.begin() + last);
+  strides.erase(strides.begin() + first, strides.begin() + last);
+  JoinedMask result = {make_alias(self, sizes, strides), {}};
+  result.indices.resize(static_cast<size_t>(first));
+  result.indices.emplace_back(only.index->reshape({-1}));
+  return result;
+}
+
+// One index tensor names the same places of all lines along its dimension, as gather and scatter
+// take them.
+struct Lines {
+  Lines(const Tensor& self, const AdvancedIndex& info) : dim(info.first_dim), sizes(self.sizes()) {
+    sizes[dim] = info.indices[0].numel();
+    index = expand_index(info.indices[0], sizes, dim);
+  }
+  // A tensor of the shape of the result with one dimension in the place of those of the index.
+  Tensor as_lines(const Tensor& tensor) const {
+    return tensor.dim() == static_cast<int64_t>(sizes.size()) ? tensor : tensor.reshape(sizes);
+  }
+
+  int64_t dim;
+  DimVector sizes;
+  Tensor index;
+};
 
 }  // namespace
 
@@ -750,16 +709,16 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
                      "index(): too many indices (", indices.size(), ") for a ", self.dim(),
                      "-d tensor");
   if (!has_index(indices)) return self.clone();
-  if (const Tensor* mask = whole_mask(self, indices)) return native::masked_select(self, *mask);
+  const OnlyIndex only = only_index(indices);
+  if (is_whole_mask(self, only)) return native::masked_select(self, *only.index);
+  if (const auto joined = join_mask(self, only))
+    return native::index(joined->self, joined->indices);
   const AdvancedIndex info = make_advanced_index("index", self, indices);
   Tensor result(at::detail::empty(info.self.sizes(), self.options()));
   if (result.numel() == 0) return result;
   if (info.indices.size() == 1) {
-    // Its shape comes back as one dimension: what index_select() does.
-    DimVector sizes(self.sizes());
-    sizes[info.first_dim] = info.indices[0].numel();
-    gather_stub(DeviceType::CPU, make_alias(result, sizes, c10::contiguous_strides(sizes)), self,
-                info.first_dim, expand_index(info.indices[0], sizes, info.first_dim));
+    const Lines lines(self, info);
+    gather_stub(DeviceType::CPU, lines.as_lines(result), self, lines.dim, lines.index);
     return result;
   }
   auto iter = make_index_iterator(result, info.self, info);
@@ -792,9 +751,22 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
   for (auto& index : apart) {
     if (is_given(index) && index->is_alias_of(self)) index = index->clone();
   }
-  if (const Tensor* mask = whole_mask(self, apart);
-      mask != nullptr && source.numel() == 1 && source.dim() <= 1 && !accumulate) {
-    return self.masked_fill_(*mask, source.item());
+  const OnlyIndex only = only_index(apart);
+  if (is_fitting_mask(self, only) && source.dim() <= 1) {
+    if (source.numel() == 1) {
+      const auto mask = accumulate ? std::nullopt : broadcast_mask(self, only);
+      if (mask.has_value()) return self.masked_fill_(*mask, source.item());
+    } else if (is_whole_mask(self, only) && self.is_contiguous()) {
+      Tensor sums;  // a mask names no place twice
+      if (accumulate) sums = native::masked_select(self, *only.index);
+      const bool adds = sums.defined() && sums.sizes() == source.sizes();
+      put_where(self, *only.index, adds ? sums.add_(source) : source);
+      return self;
+    }
+  }
+  if (auto joined = join_mask(self, only)) {
+    native::index_put_(joined->self, joined->indices, source, accumulate);
+    return self;
   }
   const AdvancedIndex info = make_advanced_index("index_put_", self, apart);
   OPLOOM_CHECK(c10::are_expandable(source.sizes(), info.self.sizes()),
@@ -802,6 +774,17 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
                " cannot be broadcast to the shape of the indexing result, ", info.self.sizes());
   if (info.self.numel() == 0) return self;
   const Tensor expanded = expand_alias("index_put_", source, info.self.sizes());
+  if (info.indices.size() == 1) {
+    const Lines lines(self, info);
+    if (accumulate) {
+      scatter_add_stub(DeviceType::CPU, self, lines.dim, lines.index, lines.as_lines(expanded), 1);
+    } else if (source.numel() == 1) {
+      scatter_fill_stub(DeviceType::CPU, self, lines.dim, lines.index, source.item());
+    } else {
+      scatter_stub(DeviceType::CPU, self, lines.dim, lines.index, lines.as_lines(expanded));
+    }
+    return self;
+  }
   auto iter = make_index_iterator(info.self, expanded, info);
   index_put_stub(DeviceType::CPU, iter, info.indexed_sizes, info.indexed_strides, accumulate);
   return self;
@@ -821,34 +804,6 @@ Tensor index_put(const Tensor& self, OptionalTensorList indices, const Tensor& v
   result.index_put_(indices, values, accumulate);
   return result;
 }
-
-// ---- masked_select, nonzero ----
-
-Tensor masked_select(const Tensor& self, const Tensor& mask) {
-  Tensor result(at::detail::empty({0}, self.options()));
-  masked_select_into(result, self, mask);
-  return result;
-}
-Tensor& masked_select_out(const Tensor& self, const Tensor& mask, Tensor& out) {
-  check_given_output("masked_select", out, self.scalar_type());
-  return into_output(out, [&](Tensor& target) { masked_select_into(target, self, mask); });
-}
-
-std::vector<Tensor> nonzero_numpy(const Tensor& self) {
-  return at::nonzero(self.dim() == 0 ? self.unsqueeze(0) : self).unbind(1);
-}
-
-Tensor nonzero(const Tensor& self) {
-  Tensor result(at::detail::empty({0}, self.options().dtype(kLong)));
-  nonzero_into(result, self);
-  return result;
-}
-Tensor& nonzero_out(const Tensor& self, Tensor& out) {
-  check_given_output("nonzero", out, kLong);
-  return into_output(out, [&](Tensor& target) { nonzero_into(target, self); });
-}
-
-Tensor argwhere(const Tensor& self) { return self.nonzero(); }
 
 }  // namespace at::inline oploom_v1::native
 

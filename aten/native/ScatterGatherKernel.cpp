@@ -64,21 +64,29 @@ bool is_position([[maybe_unused]] int64_t index, [[maybe_unused]] int64_t size) 
 }
 
 // Calls each(element of self, element of other) for n places, of which index, element of `other`
-// and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps.
-// False at an index that is no position.
+// and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps,
+// row(self, other, n, step) for those of `other` so far apart, too: one after the other, or one for
+// all. False at an index that is no position.
 template <typename S, typename O, typename Each, typename Row>
 bool for_each_in_run(int64_t n, S* self, Steps self_steps, int64_t size, const int64_t* index,
                      int64_t index_step, O* other, int64_t other_step, const Each& each,
                      const Row& row) {
   if (index_step == 0) {
-    constexpr int64_t kLongRow = 8;
+    constexpr int64_t kLongRow = 8, kLongRepeat = 16;
     if (!is_position<S>(*index, size)) return false;
     self += *index * self_steps.dim;
-    if (self_steps.line == 1 && other_step == 1 && n >= kLongRow) {
-      row(self, other, n);
-    } else {
-      for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
+    if (self_steps.line == 1 && n >= kLongRow) {
+      if constexpr (requires { row(self, other, n, other_step); }) {
+        if (other_step == 1 || (other_step == 0 && n >= kLongRepeat)) {
+          row(self, other, n, other_step);
+          return true;
+        }
+      } else if (other_step == 1) {
+        row(self, other, n);
+        return true;
+      }
     }
+    for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
     return true;
   }
   for (int64_t j = 0; j < n; ++j) {
@@ -173,8 +181,11 @@ struct Plan {
         size(self.sizes()[along]) {
     if (shape.size() > 2) join_dims();
     const auto ndim = static_cast<int64_t>(shape.size());
-    // What a step along d costs in what is walked through; along `across` it costs the least.
-    const auto cost = [&](int64_t d) { return index_strides[d] + other_strides[d]; };
+    // What a step along d costs in what is walked through; along `across` it costs the least. Where
+    // one element is there for all, what it is put to counts.
+    const auto cost = [&](int64_t d) {
+      return index_strides[d] + (other_strides[d] != 0 ? other_strides[d] : self_strides[d]);
+    };
     for (int64_t d = 0; d < ndim; ++d) {
       if (d != dim && shape[d] > 1 && (across < 0 || cost(d) <= cost(across))) across = d;
     }
@@ -392,7 +403,7 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
   }
   // Few places of each line, the same ones: by place, for as many lines as stay in the cache.
   constexpr int64_t kFewPlaces = 8, kLines = 256;
-  if (std::is_const_v<S> && index_steps.line == 0 && block.last - block.first <= kFewPlaces) {
+  if (index_steps.line == 0 && block.last - block.first <= kFewPlaces) {
     for (int64_t j = 0; j < block.width; j += kLines) {
       const int64_t end = std::min(j + kLines, block.width);
       for (int64_t i = block.first; i < block.last; ++i) {
@@ -526,8 +537,8 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
         plan, static_cast<T*>(self.mutable_data_ptr()), static_cast<const T*>(src.const_data_ptr()),
         [](T& to, const T& from) { to = from; },
         [] {
-          return [](T* to, const T* from, int64_t n) {
-            at::detail::copy_row(to, from, static_cast<size_t>(n) * sizeof(T));
+          return [](T* to, const T* from, int64_t n, int64_t step) {
+            at::detail::move_row(to, from, step * int64_t{sizeof(T)}, int64_t{sizeof(T)}, n);
           };
         });
   });
@@ -547,7 +558,9 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
         plan, static_cast<T*>(self.mutable_data_ptr()), index.const_data_ptr<int64_t>(),
         [element](T& to, int64_t) { to = element; },
         [element] {
-          return [element](T* to, const int64_t*, int64_t n) { std::fill_n(to, n, element); };
+          return [element](T* to, const int64_t*, int64_t n, int64_t) {
+            at::detail::move_row(to, &element, 0, int64_t{sizeof(T)}, n);
+          };
         });
   });
 }

@@ -214,3 +214,135 @@ def test_gradients_flow_through_indexing():
     expected = np.zeros_like(A)
     np.add.at(expected, J, 1)
     np.testing.assert_array_equal(x.grad.numpy(), expected)
+
+
+SHAPES = [(5, 7), (40, 3), (3, 40), (6, 5, 4), (2, 30, 20), (3, 5, 2, 8), (7,), (130,)]
+WRITTEN = [oploom.float32, oploom.float64, oploom.int64, oploom.uint8, oploom.bool, oploom.bfloat16,
+           oploom.complex128]
+
+
+def layouts(shape, rng):
+    """Arrays of small integers, and functions that give tensors of them in one layout each."""
+    values = rng.integers(0, 3, shape)
+
+    def turned(dtype):
+        return oploom.tensor(values.T.copy()).to(dtype).permute(*range(values.ndim)[::-1])
+
+    def gaps(dtype):
+        wide = oploom.zeros(tuple(2 * n for n in shape), dtype=dtype)
+        return wide[(slice(None, None, 2),) * len(shape)].copy_(oploom.tensor(values))
+
+    for make in (lambda dtype: oploom.tensor(values).to(dtype), turned, gaps):
+        yield values, make
+
+
+def indices_of(shape, rng):
+    """Masks of neighbouring dimensions, dense and sparse, and index tensors of one and two of them."""
+    for first in range(len(shape)):
+        before = (slice(None),) * first
+        for last in range(first + 1, len(shape) + 1):
+            for part in (0.5, 0.02, 0, 1):
+                yield (*before, rng.random(shape[first:last]) < part)
+        n = shape[first]
+        yield (*before, rng.permutation(n)[:rng.integers(0, n + 1)] - n)
+        yield (*before, rng.permutation(n)[:n // 2 * 2].reshape(2, -1))
+        yield (*before, np.array(n - 1))
+        if first + 1 < len(shape):
+            m = min(n, shape[first + 1])
+            yield (*before, rng.permutation(m), rng.permutation(m))
+            yield (*before, rng.permutation(n)[:, None], rng.permutation(shape[first + 1]))
+
+
+def values_for(shape, rng):
+    """Integers that are broadcast to a shape, along no dimension or along some."""
+    yield rng.integers(0, 3, ())
+    yield rng.integers(0, 3, shape)
+    for d in range(len(shape)):
+        yield rng.integers(0, 3, shape[d:])
+        yield rng.integers(0, 3, (*shape[:d], 1, *shape[d + 1:]))
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("dtype", WRITTEN, ids=str)
+def test_writing_in_all_ways(dtype, accumulate):
+    rng = np.random.default_rng(17)
+    cases = 0
+    for shape in SHAPES:
+        for held, make in layouts(shape, rng):
+            for index in indices_of(shape, rng):
+                for values in values_for(held[index].shape, rng):
+                    expected = held.copy()
+                    if accumulate:  # NumPy 2.2 adds other memory where it has to broadcast
+                        every = np.broadcast_to(values, expected[index].shape).copy()
+                        np.add.at(expected, index, every)
+                    else:
+                        expected[index] = values
+                    if dtype == oploom.bool:
+                        expected = (expected != 0).astype(np.int64)
+                    x = make(dtype)
+                    where = [None if isinstance(i, slice) else oploom.tensor(i) for i in index]
+                    x.index_put_(where, oploom.tensor(values).to(dtype), accumulate=accumulate)
+                    result = x.to(oploom.complex128).numpy()
+                    assert np.array_equal(result, expected), (shape, index, values.shape)
+                    cases += 1
+    assert cases > 2000
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300), (20, 300, 8), (12, 6, 5)], ids=str)
+def test_places_that_are_named_again_and_again(shape):
+    rng = np.random.default_rng(5)
+    for dim, size in enumerate(shape):
+        index = rng.integers(0, size, 500)
+        moved = (*shape[:dim], 500, *shape[dim + 1:])
+        for values in values_for(moved, rng):
+            each = np.moveaxis(np.broadcast_to(values, moved), dim, 0)
+            last, total = np.zeros(shape), np.zeros(shape)
+            for i, value in zip(index, each, strict=True):
+                np.moveaxis(last, dim, 0)[i] = value
+                np.moveaxis(total, dim, 0)[i] += value
+            where = (*[None] * dim, oploom.tensor(index))
+            given = oploom.tensor(values).to(oploom.float32)
+            for expected, accumulate in ((last, False), (total, True)):
+                x = oploom.zeros(shape)
+                x.index_put_(where, given, accumulate=accumulate)
+                np.testing.assert_array_equal(x.numpy(), expected)
+                y = oploom.zeros(shape)
+                places = oploom.tensor(index).reshape([-1 if d == dim else 1
+                                                       for d in range(len(shape))]).expand(moved)
+                (y.scatter_add_ if accumulate else y.scatter_)(dim, places, given.expand(moved))
+                np.testing.assert_array_equal(y.numpy(), expected)
+
+
+def test_values_that_do_not_fit_a_mask_leave_it_as_it_was():
+    x = oploom.zeros(3, 4)
+    mask = oploom.tensor([[True, False, False, True]] * 3)
+    for accumulate in (False, True):
+        for n in (0, 2, 5, 7):
+            with pytest.raises(RuntimeError, match=rf"values of shape \[{n}\] cannot be broadcast to "
+                                                   r"the shape of the indexing result, \[6\]"):
+                x.index_put_((mask,), oploom.ones(n), accumulate=accumulate)
+    with pytest.raises(RuntimeError, match=r"\[6, 2\] cannot be broadcast to .* result, \[6\]"):
+        x.index_put_((mask,), oploom.ones(6, 2))
+    assert not x.any()
+
+
+@pytest.mark.parametrize("index", [(slice(None), B), (M,), (slice(None), A[0] % 3 == 0), (J,),
+                                   (slice(None), J), (J, J)], ids=str)
+def test_gradients_of_what_is_read_and_written(index):
+    shape = (3, 4, 5) if index[-1].shape != (3,) or len(index) != 2 else (3, 3, 5)
+    a = np.arange(float(np.prod(shape))).reshape(shape)
+    where = tuple(ours(i) for i in index)
+    x = oploom.tensor(a).requires_grad_()
+    weights = np.random.default_rng(3).random(a[index].shape)
+    (x[where] * oploom.tensor(weights)).sum().backward()
+    expected = np.zeros(shape)
+    np.add.at(expected, index, weights)
+    np.testing.assert_allclose(x.grad.numpy(), expected, rtol=1e-15)
+    y, v = oploom.tensor(a).requires_grad_(), oploom.tensor(weights).requires_grad_()
+    z = y * 1
+    z[where] = v
+    (z * oploom.tensor(a)).sum().backward()
+    kept = a.copy()
+    kept[index] = 0
+    np.testing.assert_array_equal(y.grad.numpy(), kept)
+    np.testing.assert_array_equal(v.grad.numpy(), a[index])
