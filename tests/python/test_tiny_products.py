@@ -1,4 +1,4 @@
-"""Products of batches of tiny matrices, which are computed side by side, in any layout."""
+"""Products of batches of matrices in any layout; tiny ones are computed side by side."""
 
 import numpy as np
 import oploom
@@ -49,7 +49,8 @@ def test_products(batch, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
-    "m, k, n", [(1, 7, 1), (3, 3, 3), (3, 3, 1), (1, 4, 5), (2, 6, 4), (1, 64, 1)]
+    "m, k, n",
+    [(1, 7, 1), (3, 3, 3), (3, 3, 1), (1, 4, 5), (2, 6, 4), (1, 64, 1), (40, 1, 33), (33, 20, 40)],
 )
 def test_layouts(m, k, n, dtype):
     batch = 77
