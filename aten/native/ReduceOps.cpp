@@ -22,7 +22,12 @@
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/to.h>
 #include <generated/ops/unsqueeze.h>
+#include <generated/ops/zero.h>
 #include <generated/ops/zeros.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 namespace at::inline oploom_v1::meta {
 
@@ -181,16 +186,108 @@ OPLOOM_META_FUNC(any, dims)(const Tensor& self, OptionalIntArrayRef dim, bool ke
 
 namespace at::inline oploom_v1::native {
 
+Tensor single_elements(const Tensor& self, DimMask mask, const TensorBase& out) {
+  if (out.dim() == self.dim()) return self;
+  DimVector strides;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (((mask >> d) & 1) == 0) strides.push_back(self.strides()[d]);
+  }
+  return make_alias(self, out.sizes(), strides);
+}
+
+std::optional<OrderedReduction> in_order(const Tensor& self, DimMask mask, const TensorBase& out) {
+  constexpr int64_t kLongRow = 32;
+  if (!self.is_cpu()) return {};
+  // The dimensions that are kept, of several elements, the shortest strides first.
+  struct Dim {
+    int64_t size, in, out, place;
+  };
+  SmallVector<Dim, 6> kept;
+  const bool keepdim = out.dim() == self.dim();
+  int64_t place = 0, nearest = std::numeric_limits<int64_t>::max();
+  bool expanded = false;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    const int64_t size = self.sizes()[d], stride = self.strides()[d];
+    const bool reduced = ((mask >> d) & 1) != 0;
+    if (size > 1 && reduced) nearest = std::min(nearest, std::abs(stride));
+    if (size > 1 && !reduced) {
+      expanded = expanded || stride == 0;
+      kept.push_back({size, stride, out.strides()[place], place});
+    }
+    place += keepdim || !reduced;
+  }
+  const auto distance = [](const Dim& dim) {
+    return dim.in == 0 ? std::numeric_limits<int64_t>::max() : std::abs(dim.in);
+  };
+  std::sort(kept.begin(), kept.end(),
+            [&](const Dim& a, const Dim& b) { return distance(a) < distance(b); });
+  if (!expanded) {
+    // Neighbours in both, and whether all results follow each other as their elements do.
+    int64_t row = 1;
+    bool follow = true;
+    for (size_t i = 0; i < kept.size() && follow; ++i) {
+      follow = i == 0 || kept[i].out == kept[i - 1].size * kept[i - 1].out;
+      if (follow && (i == 0 || kept[i].in == kept[i - 1].size * kept[i - 1].in))
+        row *= kept[i].size;
+    }
+    if (follow || row >= kLongRow || nearest <= std::abs(kept[0].in)) return {};
+  }
+  DimVector sizes(out.sizes()), strides(out.strides()), self_sizes(self.sizes());
+  int64_t numel = 1;
+  for (const Dim& dim : kept) {
+    strides[dim.place] = numel;
+    if (dim.in == 0) {
+      sizes[dim.place] = 1;
+    } else {
+      numel *= dim.size;
+    }
+  }
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (((mask >> d) & 1) == 0 && self.strides()[d] == 0) self_sizes[d] = 1;
+  }
+  const Tensor memory(at::detail::empty({numel}, out.options()));
+  return OrderedReduction{make_alias(self, self_sizes, self.strides()),
+                          make_alias(memory, sizes, strides)};
+}
+
 namespace {
 
 constexpr DimMask kAllDims = ~DimMask{0};
+
+OPLOOM_NOINLINE void copy_single_elements(const Tensor& self, DimMask mask, const TensorBase& out) {
+  Tensor(out).copy_(single_elements(self, mask, out));
+}
+// Gives `out` the elements of self if there is one for each.
+OPLOOM_ALWAYS_INLINE bool copy_single(const Tensor& self, DimMask mask, const TensorBase& out) {
+  if (!has_single_elements(out, self)) return false;
+  copy_single_elements(self, mask, out);
+  return true;
+}
+
+template <typename Stub>
+OPLOOM_ALWAYS_INLINE void run(const Stub& stub, const Tensor& self, DimMask mask,
+                              const Tensor& out) {
+  reduce_in_order(self, mask, out, [&](const Tensor& in, const Tensor& target) {
+    stub(in.device().type(), target, in, mask);
+  });
+}
+
+template <typename Stub>
+void truth_into(Stub& stub, const Tensor& self, DimMask mask, const Tensor& out) {
+  if (has_single_elements(out, self)) {
+    Tensor result(out);
+    at::ne_out(result, single_elements(self, mask, out), false);
+    return;
+  }
+  run(stub, self, mask, out);
+}
 
 // Without dimensions, whether each element is true.
 template <typename Stub>
 void truth_into(Stub& stub, const char* op, const Tensor& self, OptionalIntArrayRef dim,
                 const Tensor& out) {
   const DimMask mask = truth_mask(op, dim, self);
-  if (mask != 0) return stub(self.device().type(), out, self, mask);
+  if (mask != 0) return truth_into(stub, self, mask, out);
   Tensor result(out);
   at::ne_out(result, self, false);
 }
@@ -202,37 +299,73 @@ ScalarType natural_sum_dtype(ScalarType dtype) {
 
 template <typename Stub>
 void sum_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out) {
+  if (copy_single(self, mask, out)) return;
   const ScalarType wanted = out.scalar_type();
   if (natural_sum_dtype(self.scalar_type()) == wanted) {
-    stub(self.device().type(), out, self, mask);
+    run(stub, self, mask, out);
     return;
   }
   // As the field does it: the input is converted to the dtype of the result first.
   const Tensor converted = self.to(wanted);
   const ScalarType natural = natural_sum_dtype(wanted);
   if (natural == wanted) {
-    stub(self.device().type(), out, converted, mask);
+    run(stub, converted, mask, out);
     return;
   }
   // Narrow integers wrap around, so the int64 result can be cut to size.
   const Tensor wide(at::detail::empty(out.sizes(), out.options().dtype(natural)));
-  stub(self.device().type(), wide, converted, mask);
+  run(stub, converted, mask, wide);
   Tensor(out).copy_(wide);
 }
 
 void mean_into(const Tensor& self, DimMask mask, const Tensor& out) {
+  if (copy_single(self, mask, out)) return;
   if (self.scalar_type() == out.scalar_type()) {
-    mean_stub(self.device().type(), out, self, mask);
+    run(mean_stub, self, mask, out);
   } else {
-    mean_stub(self.device().type(), out, self.to(out.scalar_type()), mask);
+    run(mean_stub, self.to(out.scalar_type()), mask, out);
   }
+}
+
+template <typename Stub>
+void extreme_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out) {
+  if (!copy_single(self, mask, out)) run(stub, self, mask, out);
+}
+
+// Where what extreme_into() does by itself is to be done for indices, too.
+template <typename Stub>
+OPLOOM_NOINLINE bool select_otherwise(const Stub& stub, const TensorBase& values,
+                                      const Tensor& indices, const Tensor& self, int64_t dim) {
+  const DimMask mask = DimMask{1} << dim;
+  if (has_single_elements(indices, self)) {
+    if (values.defined()) copy_single_elements(self, mask, values);
+    Tensor(indices).zero_();
+    return true;
+  }
+  const auto ordered = in_order(self, mask, indices);
+  if (!ordered.has_value()) return false;
+  const Tensor& places = ordered->out;
+  Tensor extremes;
+  if (values.defined()) {
+    const Tensor memory(at::detail::empty({places.numel()}, values.options()));
+    extremes = make_alias(memory, places.sizes(), places.strides());
+  }
+  stub(self.device().type(), extremes, places, ordered->self, dim);
+  if (values.defined()) Tensor(values).copy_(extremes);
+  Tensor(indices).copy_(places);
+  return true;
 }
 
 // max and min along a dimension, of which 0-dim input has none to pass on.
 template <typename Stub>
 void select_into(const Stub& stub, const char* op, const TensorBase& values, const Tensor& indices,
                  const Tensor& self, int64_t dim) {
-  stub(self.device().type(), values, indices, self, c10::wrap_dim(op, dim, self.dim()));
+  dim = c10::wrap_dim(op, dim, self.dim());
+  if ((has_single_elements(indices, self) || may_be_ordered(self, indices)) &&
+      select_otherwise(stub, values, indices, self, dim)) {
+    return;
+  }
+  stub(self.device().type(), values, indices, self, dim);
 }
 
 template <typename Stub>
@@ -282,10 +415,10 @@ OPLOOM_IMPL_FUNC(min_all_out)(const Tensor& self, const Tensor& out) {
   min_values_stub(self.device().type(), out, self, kAllDims);
 }
 OPLOOM_IMPL_FUNC(amax_out)(const Tensor& self, IntArrayRef dim, bool, const Tensor& out) {
-  max_values_stub(self.device().type(), out, self, reduction_mask("amax", dim, self.dim()));
+  extreme_into(max_values_stub, self, reduction_mask("amax", dim, self.dim()), out);
 }
 OPLOOM_IMPL_FUNC(amin_out)(const Tensor& self, IntArrayRef dim, bool, const Tensor& out) {
-  min_values_stub(self.device().type(), out, self, reduction_mask("amin", dim, self.dim()));
+  extreme_into(min_values_stub, self, reduction_mask("amin", dim, self.dim()), out);
 }
 OPLOOM_IMPL_FUNC(max_out)
 (const Tensor& self, int64_t dim, bool, const Tensor& values, const Tensor& indices) {
@@ -311,10 +444,10 @@ OPLOOM_IMPL_FUNC(any_all_out)(const Tensor& self, const Tensor& out) {
   or_stub(self.device().type(), out, self, kAllDims);
 }
 OPLOOM_IMPL_FUNC(all_out)(const Tensor& self, int64_t dim, bool, const Tensor& out) {
-  and_stub(self.device().type(), out, self, DimMask{1} << c10::wrap_dim("all", dim, self.dim()));
+  truth_into(and_stub, self, DimMask{1} << c10::wrap_dim("all", dim, self.dim()), out);
 }
 OPLOOM_IMPL_FUNC(any_out)(const Tensor& self, int64_t dim, bool, const Tensor& out) {
-  or_stub(self.device().type(), out, self, DimMask{1} << c10::wrap_dim("any", dim, self.dim()));
+  truth_into(or_stub, self, DimMask{1} << c10::wrap_dim("any", dim, self.dim()), out);
 }
 
 OPLOOM_IMPL_FUNC(all_dims_out)

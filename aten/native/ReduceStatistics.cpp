@@ -161,11 +161,13 @@ void var_into(const char* op, const Tensor& self, OptionalIntArrayRef dim,
               const std::optional<Scalar>& correction, bool take_sqrt, const Tensor& out) {
   const DimMask mask = reduction_mask(op, dim, self.dim());
   const double subtracted = correction.has_value() ? correction->toDouble() : 1.0;
-  const DeviceType device = self.device().type();
   if (!self.is_complex()) {
-    var_stub(device, out, self, mask, subtracted, take_sqrt);
+    reduce_in_order(self, mask, out, [&](const Tensor& in, const Tensor& target) {
+      var_stub(in.device().type(), target, in, mask, subtracted, take_sqrt);
+    });
     return;
   }
+  const DeviceType device = self.device().type();
   // The squared distance of complex numbers is the sum of that of their parts.
   const Tensor imaginary(at::detail::empty(out.sizes(), out.options()));
   var_stub(device, out, part_of_complex(self, 0), mask, subtracted, false);
@@ -177,8 +179,16 @@ void var_into(const char* op, const Tensor& self, OptionalIntArrayRef dim,
 
 void norm_into(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim,
                const Tensor& out) {
-  norm_stub(self.device().type(), out, self, reduction_mask("norm", dim, self.dim()),
-            p.has_value() ? p->toDouble() : 2.0);
+  const DimMask mask = reduction_mask("norm", dim, self.dim());
+  const double power = p.has_value() ? p->toDouble() : 2.0;
+  if (has_single_elements(out, self) && power != 0) {
+    Tensor result(out);
+    at::abs_out(result, single_elements(self, mask, out));
+    return;
+  }
+  reduce_in_order(self, mask, out, [&](const Tensor& in, const Tensor& target) {
+    norm_stub(in.device().type(), target, in, mask, power);
+  });
 }
 
 // The dimension along which elements are neighbours, or -1.
@@ -207,6 +217,10 @@ void cumulative_into(const Stub& stub, const char* op, const Tensor& self, int64
   const DeviceType device = self.device().type();
   const ScalarType dtype = out.scalar_type();
   const Tensor input = self.scalar_type() == dtype ? self : self.to(dtype);
+  if (input.dim() > 0 && input.sizes()[dim] == 1) {
+    Tensor(out).copy_(input);
+    return;
+  }
   if (c10::isIntegralType(dtype, /*includeBool=*/false) && dtype != kLong) {
     // Narrow integers wrap around, so the int64 result can be cut to size.
     const Tensor wide = input.to(kLong);
@@ -308,6 +322,7 @@ Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim) {
   const Tensor result(at::detail::empty(reduced_shape(self, mask, keepdim), self.options()));
   if (self.is_meta()) return result;
   if (self.numel() == 0) return result.fill_(-std::numeric_limits<double>::infinity());
+  if (has_single_elements(result, self)) return result.copy_(single_elements(self, mask, result));
   const Tensor blocks = with_reduced_inside(self, mask);
   std::atomic<bool> odd = false;
   OPLOOM_DISPATCH(self.scalar_type(), "logsumexp", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {

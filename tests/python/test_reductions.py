@@ -42,17 +42,25 @@ def applies(operator, dtype):
     return dtype not in INTEGERS or operator not in ("mean", "norm", "var")
 
 
-def reduce(operator, x):
-    return oploom.norm(x, 2, 1) if operator == "norm" else getattr(oploom, operator)(x, 1)
-
-
-def expected(operator, x):
-    wide = x.to(oploom.complex128 if x.is_complex() else oploom.float64).numpy()
+def reduce(operator, x, dim=1, **others):
     if operator == "norm":
-        return np.linalg.norm(wide, axis=1)
+        return oploom.norm(x, 2, dim, **others)
+    return getattr(oploom, operator)(x, dim, **others)
+
+
+def wide_array(x):
+    return x.to(oploom.complex128 if x.is_complex() else oploom.float64).numpy()
+
+
+def expected(operator, x, dim=1):
+    wide = wide_array(x)
+    if operator == "norm":
+        return np.linalg.norm(wide, axis=dim)
     if operator == "var":
-        return wide.var(axis=1, ddof=1)
-    return getattr(np, operator)(wide, axis=1)
+        return wide.var(axis=dim, ddof=1)
+    if operator == "logsumexp":
+        return np.log(np.exp(wide).sum(axis=dim))
+    return getattr(np, operator)(wide, axis=dim)
 
 
 @pytest.mark.parametrize("dtype", FLOATS + COMPLEX + INTEGERS)
@@ -68,16 +76,66 @@ def test_rows_of_every_length(operator, dtype):
         if operator == "prod" and dtype in INTEGERS and n > 20:
             break  # a double no longer holds them
         for x in layouts(n, 37, dtype):
-            result = reduce(operator, x).to(oploom.complex128 if x.is_complex() else oploom.float64)
+            result = wide_array(reduce(operator, x))
             # Terms may cancel, and the least float16 is no less than that.
             atol = {"sum": rtol * n, "mean": rtol, "prod": 6e-8 * (dtype == "float16")}.get(operator, 0)
-            np.testing.assert_allclose(result.numpy(), expected(operator, x), rtol, atol)
+            np.testing.assert_allclose(result, expected(operator, x), rtol, atol)
+
+
+def permuted_and_expanded(dtype):
+    """Tensors of more numbers than are reduced as they lie, in layouts that results do not have."""
+    for shape, orders in [
+        ((7, 5, 8, 100), [(0, 2, 3, 1), (2, 1, 0, 3), (3, 2, 1, 0)]),
+        ((2, 100, 4, 12), [(0, 1, 3, 2), (1, 0, 2, 3), (0, 2, 3, 1)]),
+        ((33, 17, 1, 20), [(0, 1, 2, 3), (3, 1, 0, 2)]),
+        ((1, 90, 100), [(0, 1, 2), (2, 1, 0)]),
+    ]:
+        for order in orders:
+            stored = [shape[d] for d in order]
+            x = numbers(stored, dtype).permute([order.index(d) for d in range(len(shape))])
+            yield x
+            yield numbers([*stored[:-1], stored[-1] + 1], dtype)[..., 1:].permute(
+                [order.index(d) for d in range(len(shape))])
+        for d in range(len(shape)):
+            yield numbers((*shape[:d], 1, *shape[d + 1:]), dtype).expand(shape)
+    yield numbers((1, 1, 50), dtype).expand(20, 30, 50)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64", "bool", "uint8", "int64"])
+@pytest.mark.parametrize("operator", [*OPERATORS, "logsumexp"])
+@pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:invalid value", "ignore:divide by zero")
+def test_results_in_another_order_than_their_elements(operator, dtype):
+    if not applies(operator, dtype) or (operator == "logsumexp" and dtype == "complex64"):
+        return
+    rtol = {"bfloat16": 5e-3, "float32": 2e-5, "complex64": 2e-5}.get(dtype, 1e-12)
+    atol = {"sum": 100, "mean": 1, "prod": 1, "var": 1, "logsumexp": 1}.get(operator, 0) * rtol
+    for x in permuted_and_expanded(dtype):
+        for dim in range(x.ndim):
+            if operator == "prod" and dtype in INTEGERS and x.shape[dim] > 20:
+                continue
+            if operator == "logsumexp" and dtype in INTEGERS:
+                rtol = 2e-6  # of float32
+            result, wanted = reduce(operator, x, dim), expected(operator, x, dim)
+            np.testing.assert_allclose(wide_array(result), wanted, rtol, atol)
+            kept = reduce(operator, x, dim, keepdim=True)
+            assert kept.shape == (*x.shape[:dim], 1, *x.shape[dim + 1:])
+            np.testing.assert_array_equal(wide_array(kept.squeeze(dim)), wide_array(result))
+            other = oploom.empty(result.shape[::-1], dtype=result.dtype).permute(
+                list(range(result.ndim))[::-1])
+            if operator != "logsumexp":
+                reduce(operator, x, dim, out=other)
+                np.testing.assert_array_equal(wide_array(other), wide_array(result))
+            if operator in ("amax", "amin"):
+                values, indices = getattr(oploom, operator[1:])(x, dim)
+                np.testing.assert_array_equal(wide_array(values), wide_array(result))
+                places = getattr(np, "arg" + operator[1:])(wide_array(x), axis=dim)
+                np.testing.assert_array_equal(indices.numpy(), places)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int64", "int16"])
 @pytest.mark.parametrize("order", itertools.permutations(range(3)))
 def test_running_results_of_permuted_tensors(order, dtype):
-    for shape in [(20, 18, 160), (160, 3, 40)]:
+    for shape in [(20, 18, 160), (160, 3, 40), (60, 1, 50)]:
         x = numbers(shape, dtype).permute(order)
         for dim in range(3):
             for operator in ("cumsum", "cumprod"):
