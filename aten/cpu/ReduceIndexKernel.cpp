@@ -187,8 +187,10 @@ Shape make_shape(const TensorBase& values, const TensorBase& indices, const Tens
     }
     ++out_dim;
   }
+  // An expanded dimension counts as the longest.
+  const auto distance = [](const WalkDim& d) { return static_cast<uint64_t>(d.in) - 1; };
   for (size_t i = 1; i < kept.size(); ++i) {
-    for (size_t j = i; j > 0 && kept[j].in < kept[j - 1].in; --j) {
+    for (size_t j = i; j > 0 && distance(kept[j]) < distance(kept[j - 1]); --j) {
       std::swap(kept[j], kept[j - 1]);
       std::swap(values_kept[j], values_kept[j - 1]);
     }
@@ -295,7 +297,8 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const auto in_size = static_cast<int64_t>(self.itemsize());
   const bool by_planes = shape.kept.size() > 1 && are_planes(shape.kept, stride, length, in_size) &&
                          shape.kept_values[1].out == inner.size * shape.kept_values[0].out;
-  if (!by_planes && (inner.size < 8 || (std::abs(stride) <= std::abs(inner.in) && length >= 24))) {
+  if (!by_planes && (inner.size < 4 || (inner.size < 8 && length >= 16) ||
+                     (std::abs(stride) <= std::abs(inner.in) && length >= 24))) {
     const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(shape.kept.data(), shape.kept.size(), begin);

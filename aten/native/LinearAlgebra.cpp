@@ -181,7 +181,7 @@ bool fits_blas(const Tensor& t) { return OPLOOM_LIKELY(t.is_contiguous()) || has
 
 // Whether rows do not follow each other, or columns of a matrix that lies by columns: of batches of
 // bfloat16 oneDNN takes 1.3 to 3 times as long for such.
-OPLOOM_NOINLINE bool has_gaps(const Tensor& t) {
+OPLOOM_COLD bool has_gaps(const Tensor& t) {
   const int64_t* sizes = t.sizes().end() - 2;
   const int64_t* strides = t.strides().end() - 2;
   const bool by_rows = strides[1] == 1 && (strides[0] == sizes[1] || sizes[0] == 1);
@@ -189,9 +189,9 @@ OPLOOM_NOINLINE bool has_gaps(const Tensor& t) {
   return !by_rows && !by_columns;
 }
 // Copied, by columns again if it lies so.
-OPLOOM_NOINLINE Tensor without_gaps(const Tensor& t) {
-  return t.strides().back() == 1 ? t.contiguous()
-                                 : t.transpose(-2, -1).contiguous().transpose(-2, -1);
+OPLOOM_COLD Tensor without_gaps(const Tensor& t) {
+  return t.strides().end()[-2] == 1 ? t.transpose(-2, -1).contiguous().transpose(-2, -1)
+                                    : t.contiguous();
 }
 bool prefers_dense(const Tensor& a, const Tensor& b, const Tensor& out) {
   const int64_t* sizes = out.sizes().end() - 2;
@@ -235,10 +235,22 @@ void scale(const Tensor& out, const Scalar& beta) {
   }
 }
 
+void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
+              const Tensor& out, const Tensor* bias = nullptr);
+
+OPLOOM_COLD void multiply_copies(const Tensor& a, bool copies_a, const Tensor& b, bool copies_b,
+                                 const Scalar& beta, const Scalar& alpha, const Tensor& out,
+                                 const Tensor* bias) {
+  Tensor dense_a, dense_b;
+  if (copies_a) dense_a = without_gaps(a);
+  if (copies_b) dense_b = without_gaps(b);
+  multiply(copies_a ? dense_a : a, copies_b ? dense_b : b, beta, alpha, out, bias);
+}
+
 // out = beta * out + alpha * a b for matrices, or for batches of them in the first dimension.
 // Where there is a `bias`, that is added instead, to each row.
 void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha,
-              const Tensor& out, const Tensor* bias = nullptr) {
+              const Tensor& out, const Tensor* bias) {
   if (out.numel() == 0) return;
   const int64_t* sizes = out.sizes().end() - 2;
   const int64_t* strides = out.strides().end() - 2;
@@ -259,21 +271,22 @@ void multiply(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar
     result.copy_(dense);
     return;
   }
-  if (OPLOOM_UNLIKELY(!fits_blas(a))) return multiply(a.contiguous(), b, beta, alpha, out, bias);
-  if (OPLOOM_UNLIKELY(!fits_blas(b))) return multiply(a, b.contiguous(), beta, alpha, out, bias);
-  const int64_t* a_strides = a.strides().end() - 2;
-  const int64_t* b_strides = b.strides().end() - 2;
-  if (OPLOOM_UNLIKELY(prefers_dense(a, b, out))) {
-    if (has_gaps(a)) return multiply(without_gaps(a), b, beta, alpha, out, bias);
-    if (has_gaps(b)) return multiply(a, without_gaps(b), beta, alpha, out, bias);
-  }
   // Of a product that is written by columns the transposed one is computed: out^T = b^T a^T.
   const bool by_rows = order == Order::Rows;
-  if (OPLOOM_UNLIKELY(a.sizes().back() == 1 && sizes[0] > 1 && sizes[1] > 1 &&
-                      (by_rows ? b_strides[1] : a_strides[0]) != 1)) {
+  const int64_t* a_strides = a.strides().end() - 2;
+  const int64_t* b_strides = b.strides().end() - 2;
+  bool copies_a = !fits_blas(a), copies_b = !fits_blas(b);
+  if (OPLOOM_UNLIKELY(a.sizes().back() == 1 && sizes[0] > 1 && sizes[1] > 1)) {
     // For a row with gaps libraries take up to three times as long, oneDNN a thousand times.
-    return by_rows ? multiply(a, b.contiguous(), beta, alpha, out, bias)
-                   : multiply(a.contiguous(), b, beta, alpha, out, bias);
+    copies_a = copies_a || (!by_rows && a_strides[0] != 1);
+    copies_b = copies_b || (by_rows && b_strides[1] != 1);
+  }
+  if (OPLOOM_UNLIKELY(prefers_dense(a, b, out))) {
+    copies_a = copies_a || has_gaps(a);
+    copies_b = copies_b || has_gaps(b);
+  }
+  if (OPLOOM_UNLIKELY(copies_a || copies_b)) {
+    return multiply_copies(a, copies_a, b, copies_b, beta, alpha, out, bias);
   }
   GemmArguments g = by_rows ? GemmArguments{sizes[0],           sizes[1],
                                             a.sizes().back(),   a.const_data_ptr(),

@@ -18,6 +18,7 @@
 #include <generated/ops/copy.h>
 #include <generated/ops/maximum.h>
 #include <generated/ops/minimum.h>
+#include <generated/ops/mul.h>
 #include <generated/ops/ne.h>
 #include <generated/ops/scatter_add.h>
 #include <generated/ops/to.h>
@@ -186,7 +187,7 @@ OPLOOM_META_FUNC(any, dims)(const Tensor& self, OptionalIntArrayRef dim, bool ke
 
 namespace at::inline oploom_v1::native {
 
-Tensor single_elements(const Tensor& self, DimMask mask, const TensorBase& out) {
+OPLOOM_COLD Tensor single_elements(const Tensor& self, DimMask mask, const TensorBase& out) {
   if (out.dim() == self.dim()) return self;
   DimVector strides;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -195,66 +196,67 @@ Tensor single_elements(const Tensor& self, DimMask mask, const TensorBase& out) 
   return make_alias(self, out.sizes(), strides);
 }
 
-std::optional<OrderedReduction> in_order(const Tensor& self, DimMask mask, const TensorBase& out) {
+OPLOOM_COLD void OrderedReduction::finish(const Tensor& result) const {
+  Tensor target(result);
+  if (!out.is_same(result)) target.copy_(out);
+  if (times != 1) target.mul_(times);
+}
+
+OPLOOM_COLD OrderedReduction in_order(const Tensor& self, DimMask mask, const TensorBase& out,
+                                      Repeats repeats) {
   constexpr int64_t kLongRow = 32;
   if (!self.is_cpu()) return {};
+  if (repeats == Repeats::Multiply && (out.is_complex() || out.scalar_type() == kBool)) {
+    repeats = Repeats::Count;
+  }
   // The dimensions that are kept, of several elements, the shortest strides first.
   struct Dim {
-    int64_t size, in, out, place;
-  };
-  SmallVector<Dim, 6> kept;
-  const bool keepdim = out.dim() == self.dim();
-  int64_t place = 0, nearest = std::numeric_limits<int64_t>::max();
+    int64_t size, in, distance, place;
+  } kept[c10::kMaxDimensions];
+  int64_t count = 0, place = 0, nearest = std::numeric_limits<int64_t>::max();
+  int64_t times = 1;
   bool expanded = false;
+  DimVector sizes(out.sizes()), strides(out.strides()), self_sizes(self.sizes());
   for (int64_t d = 0; d < self.dim(); ++d) {
     const int64_t size = self.sizes()[d], stride = self.strides()[d];
     const bool reduced = ((mask >> d) & 1) != 0;
-    if (size > 1 && reduced) nearest = std::min(nearest, std::abs(stride));
-    if (size > 1 && !reduced) {
-      expanded = expanded || stride == 0;
-      kept.push_back({size, stride, out.strides()[place], place});
+    if (size > 1 && stride == 0 && (!reduced || repeats != Repeats::Count)) {
+      expanded = true;
+      self_sizes[d] = 1;
+      if (!reduced) sizes[place] = 1;
+      if (reduced && repeats == Repeats::Multiply) times *= size;
+    } else if (size > 1 && reduced) {
+      nearest = std::min(nearest, std::abs(stride));
+    } else if (size > 1) {
+      int64_t i = count++;
+      for (; i > 0 && kept[i - 1].distance > std::abs(stride); --i) kept[i] = kept[i - 1];
+      kept[i] = {size, stride, std::abs(stride), place};
     }
-    place += keepdim || !reduced;
+    place += !reduced || out.dim() == self.dim();
   }
-  const auto distance = [](const Dim& dim) {
-    return dim.in == 0 ? std::numeric_limits<int64_t>::max() : std::abs(dim.in);
-  };
-  std::sort(kept.begin(), kept.end(),
-            [&](const Dim& a, const Dim& b) { return distance(a) < distance(b); });
-  if (!expanded) {
-    // Neighbours in both, and whether all results follow each other as their elements do.
-    int64_t row = 1;
-    bool follow = true;
-    for (size_t i = 0; i < kept.size() && follow; ++i) {
-      follow = i == 0 || kept[i].out == kept[i - 1].size * kept[i - 1].out;
-      if (follow && (i == 0 || kept[i].in == kept[i - 1].size * kept[i - 1].in))
-        row *= kept[i].size;
-    }
-    if (follow || row >= kLongRow || nearest <= std::abs(kept[0].in)) return {};
+  // Neighbours in both, and whether all results follow each other as their elements do.
+  int64_t row = 1, numel = 1;
+  bool follow = true;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t stride = out.strides()[kept[i].place];
+    follow = follow && (i == 0 || stride == numel * out.strides()[kept[0].place]);
+    if (follow && (i == 0 || kept[i].in == numel * kept[0].in)) row *= kept[i].size;
+    strides[kept[i].place] = numel;
+    numel *= kept[i].size;
   }
-  DimVector sizes(out.sizes()), strides(out.strides()), self_sizes(self.sizes());
-  int64_t numel = 1;
-  for (const Dim& dim : kept) {
-    strides[dim.place] = numel;
-    if (dim.in == 0) {
-      sizes[dim.place] = 1;
-    } else {
-      numel *= dim.size;
-    }
-  }
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (((mask >> d) & 1) == 0 && self.strides()[d] == 0) self_sizes[d] = 1;
-  }
+  const bool orders = !follow && row < kLongRow && nearest > kept[0].distance;
+  if (!orders && !expanded) return {};
+  const Tensor input = make_alias(self, self_sizes, self.strides());
+  if (out.numel() == numel && !orders) return {input, Tensor(out), times};
   const Tensor memory(at::detail::empty({numel}, out.options()));
-  return OrderedReduction{make_alias(self, self_sizes, self.strides()),
-                          make_alias(memory, sizes, strides)};
+  return {input, make_alias(memory, sizes, strides), times};
 }
 
 namespace {
 
 constexpr DimMask kAllDims = ~DimMask{0};
 
-OPLOOM_NOINLINE void copy_single_elements(const Tensor& self, DimMask mask, const TensorBase& out) {
+OPLOOM_COLD void copy_single_elements(const Tensor& self, DimMask mask, const TensorBase& out) {
   Tensor(out).copy_(single_elements(self, mask, out));
 }
 // Gives `out` the elements of self if there is one for each.
@@ -265,9 +267,9 @@ OPLOOM_ALWAYS_INLINE bool copy_single(const Tensor& self, DimMask mask, const Te
 }
 
 template <typename Stub>
-OPLOOM_ALWAYS_INLINE void run(const Stub& stub, const Tensor& self, DimMask mask,
-                              const Tensor& out) {
-  reduce_in_order(self, mask, out, [&](const Tensor& in, const Tensor& target) {
+OPLOOM_ALWAYS_INLINE void run(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out,
+                              Repeats repeats) {
+  reduce_in_order(self, mask, out, repeats, [&](const Tensor& in, const Tensor& target) {
     stub(in.device().type(), target, in, mask);
   });
 }
@@ -279,7 +281,7 @@ void truth_into(Stub& stub, const Tensor& self, DimMask mask, const Tensor& out)
     at::ne_out(result, single_elements(self, mask, out), false);
     return;
   }
-  run(stub, self, mask, out);
+  run(stub, self, mask, out, Repeats::AreOne);
 }
 
 // Without dimensions, whether each element is true.
@@ -297,61 +299,65 @@ ScalarType natural_sum_dtype(ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/true) ? kLong : dtype;
 }
 
+// Of an input that has not the dtype of the kernels' output.
 template <typename Stub>
-void sum_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out) {
-  if (copy_single(self, mask, out)) return;
-  const ScalarType wanted = out.scalar_type();
-  if (natural_sum_dtype(self.scalar_type()) == wanted) {
-    run(stub, self, mask, out);
-    return;
-  }
+OPLOOM_COLD void sum_converted_into(const Stub& stub, const Tensor& self, DimMask mask,
+                                    const Tensor& out) {
   // As the field does it: the input is converted to the dtype of the result first.
+  const ScalarType wanted = out.scalar_type(), natural = natural_sum_dtype(wanted);
   const Tensor converted = self.to(wanted);
-  const ScalarType natural = natural_sum_dtype(wanted);
-  if (natural == wanted) {
-    run(stub, converted, mask, out);
-    return;
-  }
+  if (natural == wanted) return stub(self.device().type(), out, converted, mask);
   // Narrow integers wrap around, so the int64 result can be cut to size.
   const Tensor wide(at::detail::empty(out.sizes(), out.options().dtype(natural)));
-  run(stub, converted, mask, wide);
+  stub(self.device().type(), wide, converted, mask);
   Tensor(out).copy_(wide);
+}
+
+template <typename Stub>
+void sum_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out,
+              Repeats repeats) {
+  if (copy_single(self, mask, out)) return;
+  if (natural_sum_dtype(self.scalar_type()) != out.scalar_type()) {
+    return sum_converted_into(stub, self, mask, out);
+  }
+  run(stub, self, mask, out, repeats);
 }
 
 void mean_into(const Tensor& self, DimMask mask, const Tensor& out) {
   if (copy_single(self, mask, out)) return;
   if (self.scalar_type() == out.scalar_type()) {
-    run(mean_stub, self, mask, out);
+    run(mean_stub, self, mask, out, Repeats::AreOne);
   } else {
-    run(mean_stub, self.to(out.scalar_type()), mask, out);
+    mean_stub(self.device().type(), out, self.to(out.scalar_type()), mask);
   }
 }
 
 template <typename Stub>
 void extreme_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out) {
-  if (!copy_single(self, mask, out)) run(stub, self, mask, out);
+  if (!copy_single(self, mask, out)) run(stub, self, mask, out, Repeats::AreOne);
 }
 
 // Where what extreme_into() does by itself is to be done for indices, too.
 template <typename Stub>
-OPLOOM_NOINLINE bool select_otherwise(const Stub& stub, const TensorBase& values,
-                                      const Tensor& indices, const Tensor& self, int64_t dim) {
+OPLOOM_COLD bool select_otherwise(const Stub& stub, const TensorBase& values, const Tensor& indices,
+                                  const Tensor& self, int64_t dim) {
   const DimMask mask = DimMask{1} << dim;
   if (has_single_elements(indices, self)) {
     if (values.defined()) copy_single_elements(self, mask, values);
     Tensor(indices).zero_();
     return true;
   }
-  const auto ordered = in_order(self, mask, indices);
-  if (!ordered.has_value()) return false;
-  const Tensor& places = ordered->out;
-  Tensor extremes;
-  if (values.defined()) {
+  const OrderedReduction ordered = in_order(self, mask, indices, Repeats::AreOne);
+  const Tensor& places = ordered.out;
+  if (!places.defined()) return false;
+  TensorBase extremes = values;
+  if (values.defined() && !places.is_same(indices)) {
     const Tensor memory(at::detail::empty({places.numel()}, values.options()));
     extremes = make_alias(memory, places.sizes(), places.strides());
   }
-  stub(self.device().type(), extremes, places, ordered->self, dim);
-  if (values.defined()) Tensor(values).copy_(extremes);
+  stub(self.device().type(), extremes, places, ordered.self, dim);
+  if (places.is_same(indices)) return true;
+  if (values.defined()) Tensor(values).copy_(Tensor(extremes));
   Tensor(indices).copy_(places);
   return true;
 }
@@ -385,19 +391,20 @@ void arg_select_into(const Stub& stub, const char* op, const Tensor& self,
 
 OPLOOM_IMPL_FUNC(sum_all_out)
 (const Tensor& self, std::optional<ScalarType>, const Tensor& out) {
-  sum_into(sum_stub, self, kAllDims, out);
+  sum_into(sum_stub, self, kAllDims, out, Repeats::Multiply);
 }
 OPLOOM_IMPL_FUNC(sum_out)
 (const Tensor& self, OptionalIntArrayRef dim, bool, std::optional<ScalarType>, const Tensor& out) {
-  sum_into(sum_stub, self, reduction_mask("sum", dim, self.dim()), out);
+  sum_into(sum_stub, self, reduction_mask("sum", dim, self.dim()), out, Repeats::Multiply);
 }
 OPLOOM_IMPL_FUNC(prod_all_out)
 (const Tensor& self, std::optional<ScalarType>, const Tensor& out) {
-  sum_into(prod_stub, self, kAllDims, out);
+  sum_into(prod_stub, self, kAllDims, out, Repeats::Count);
 }
 OPLOOM_IMPL_FUNC(prod_out)
 (const Tensor& self, int64_t dim, bool, std::optional<ScalarType>, const Tensor& out) {
-  sum_into(prod_stub, self, DimMask{1} << c10::wrap_dim("prod", dim, self.dim()), out);
+  sum_into(prod_stub, self, DimMask{1} << c10::wrap_dim("prod", dim, self.dim()), out,
+           Repeats::Count);
 }
 OPLOOM_IMPL_FUNC(mean_all_out)
 (const Tensor& self, std::optional<ScalarType>, const Tensor& out) {

@@ -4,9 +4,8 @@
 #include <aten/native/ShapeUtils.h>
 #include <aten/stubs/ReduceOps.h>
 #include <c10/util/OptionalArrayRef.h>
-#include <generated/ops/copy.h>
 
-#include <optional>
+#include <cstdint>
 
 namespace at::inline oploom_v1::native {
 
@@ -41,29 +40,38 @@ inline bool has_single_elements(const TensorBase& out, const TensorBase& self) {
 // self with the shape of that output.
 Tensor single_elements(const Tensor& self, DimMask mask, const TensorBase& out);
 
-// Input and output of a reduction that takes less time, a copy of its results included: these
-// follow each other as the elements of self do that they come from, and where self is expanded
-// there is one. `out` has the dimensions of the output, and is copied to it with broadcasting.
-struct OrderedReduction {
-  Tensor self, out;
-};
-// Of fewer elements none is worth it.
+// Of fewer elements no other way to reduce them is worth it.
 inline constexpr int64_t kFewestOrdered = 8192;
 inline bool may_be_ordered(const TensorBase& self, const TensorBase& out) {
   return OPLOOM_UNLIKELY(self.numel() >= kFewestOrdered &&
                          !(self.is_contiguous() && out.is_contiguous()));
 }
-std::optional<OrderedReduction> in_order(const Tensor& self, DimMask mask, const TensorBase& out);
+
+// What an element that is there several times, as self is expanded along a reduced dimension, is to
+// a reduction: each time another one, the same as one, or, in a sum of real numbers, a multiple.
+enum class Repeats : uint8_t { Count, AreOne, Multiply };
+
+// Input and output of a reduction that takes less time, a copy of its results included: these
+// follow each other as the elements of self do that they come from, and where self is expanded
+// there is one. Nothing is defined where there is nothing to gain.
+struct OrderedReduction {
+  // Gives `result`, the output as it was, what has been reduced into `out`.
+  void finish(const Tensor& result) const;
+
+  Tensor self, out;
+  int64_t times = 1;
+};
+OrderedReduction in_order(const Tensor& self, DimMask mask, const TensorBase& out, Repeats repeats);
 
 // Calls reduce(input, output) for those, or for self and `out` as they are.
 template <typename Reduce>
 OPLOOM_ALWAYS_INLINE void reduce_in_order(const Tensor& self, DimMask mask, const Tensor& out,
-                                          const Reduce& reduce) {
+                                          Repeats repeats, const Reduce& reduce) {
   if (may_be_ordered(self, out)) {
-    if (const auto ordered = in_order(self, mask, out)) {
-      reduce(ordered->self, ordered->out);
-      Tensor(out).copy_(ordered->out);
-      return;
+    const OrderedReduction ordered = in_order(self, mask, out, repeats);
+    if (ordered.out.defined()) {
+      reduce(ordered.self, ordered.out);
+      return ordered.finish(out);
     }
   }
   reduce(self, out);

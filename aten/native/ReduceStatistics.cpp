@@ -162,7 +162,7 @@ void var_into(const char* op, const Tensor& self, OptionalIntArrayRef dim,
   const DimMask mask = reduction_mask(op, dim, self.dim());
   const double subtracted = correction.has_value() ? correction->toDouble() : 1.0;
   if (!self.is_complex()) {
-    reduce_in_order(self, mask, out, [&](const Tensor& in, const Tensor& target) {
+    reduce_in_order(self, mask, out, Repeats::Count, [&](const Tensor& in, const Tensor& target) {
       var_stub(in.device().type(), target, in, mask, subtracted, take_sqrt);
     });
     return;
@@ -186,7 +186,7 @@ void norm_into(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef d
     at::abs_out(result, single_elements(self, mask, out));
     return;
   }
-  reduce_in_order(self, mask, out, [&](const Tensor& in, const Tensor& target) {
+  reduce_in_order(self, mask, out, Repeats::Count, [&](const Tensor& in, const Tensor& target) {
     norm_stub(in.device().type(), target, in, mask, power);
   });
 }

@@ -402,8 +402,10 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
     return true;
   }
   // Few places of each line, the same ones: by place, for as many lines as stay in the cache.
+  // Sums along so few are not what is asked for.
   constexpr int64_t kFewPlaces = 8, kLines = 256;
-  if (index_steps.line == 0 && block.last - block.first <= kFewPlaces) {
+  constexpr bool kMoves = std::is_const_v<S> || requires { row(elements, others, 0, 0); };
+  if (kMoves && index_steps.line == 0 && block.last - block.first <= kFewPlaces) {
     for (int64_t j = 0; j < block.width; j += kLines) {
       const int64_t end = std::min(j + kLines, block.width);
       for (int64_t i = block.first; i < block.last; ++i) {

@@ -103,7 +103,8 @@ struct ReducePlan {
         kept.size() > 1 && reduced.size() == 1 && are_planes(kept, rows.in, rows.size, in_size);
     if (by_planes) return;
     depth = count / rows.size;
-    if (width > 0 && std::abs(rows.in) > std::abs(kept[0].in) && kept[0].in != 0) {
+    const bool apart = rows.in == 0 || std::abs(rows.in) > std::abs(kept[0].in);
+    if (width > 0 && apart && kept[0].in != 0) {
       by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
     } else if (depth >= 8 && rows.size <= (rows.in == in_size ? most : kShortRow)) {
       // So are the elements of short rows, and those of neighbouring outputs with them.
