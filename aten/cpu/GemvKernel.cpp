@@ -77,6 +77,16 @@ void put_scaled(T& y, S sum, Factor alpha, Factor beta) {
   y = static_cast<T>(result);
 }
 
+// The same for n of them. A stride and factors that it knows let the compiler make vectors.
+template <typename T, typename S, typename Factor>
+void put_all(T* y, int64_t stride, const S* sums, int64_t n, Factor alpha, Factor beta) {
+  if (stride == 1 && alpha == Factor(1) && beta == Factor(0)) {
+    for (int64_t i = 0; i < n; ++i) put_scaled(y[i], sums[i], Factor(1), Factor(0));
+  } else {
+    for (int64_t i = 0; i < n; ++i) put_scaled(y[i * stride], sums[i], alpha, beta);
+  }
+}
+
 template <typename T, typename Factor>
 void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
   constexpr int64_t kGrain = 32768;  // products
@@ -118,18 +128,19 @@ void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
         }
       }
       for (int64_t block = 0; block < count; ++block) {
-        for (int64_t j = 0; j < kWidth; ++j) {
-          const int64_t i = start(block) + j;
-          if (i < (first + block) * kWidth) continue;
-          put_scaled(y[i * g.y_stride], sums[block * kWidth + j], alpha, beta);
-        }
+        // Those before were put there with the last block.
+        const int64_t begun = (first + block) * kWidth, known = begun - start(block);
+        put_all(y + begun * g.y_stride, g.y_stride, sums + block * kWidth + known, kWidth - known,
+                alpha, beta);
       }
     }
   };
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, g.n));
-  g.has_rows() ? at::parallel_for(0, g.m, grain, by_rows)
-               : at::parallel_for(0, (g.m + kWidth - 1) / kWidth,
-                                  std::max<int64_t>(1, grain / kWidth), by_columns);
+  // Rows of one number are a column.
+  const bool is_column = g.n == 1 && g.has_columns();
+  g.has_rows() && !is_column ? at::parallel_for(0, g.m, grain, by_rows)
+                             : at::parallel_for(0, (g.m + kWidth - 1) / kWidth,
+                                                std::max<int64_t>(1, grain / kWidth), by_columns);
 }
 
 void gemv_kernel(ScalarType dtype, const GemvArguments& arguments, const Scalar& alpha,

@@ -373,7 +373,7 @@ void products_side_by_side(const GemmArguments& g, int64_t count, int64_t pitch,
 
 void side_by_side_kernel(ScalarType dtype, const GemmArguments& g, int64_t count, int64_t pitch,
                          const Scalar& alpha, const Scalar& beta) {
-  OPLOOM_DISPATCH(dtype, "bmm", (OPLOOM_FLOATING), [&] {
+  OPLOOM_DISPATCH(dtype, "bmm", (OPLOOM_FLOATING, OPLOOM_INT, OPLOOM_LONG), [&] {
     products_side_by_side(g, count, pitch, alpha.to<scalar_t>(), beta.to<scalar_t>());
   });
 }

@@ -243,19 +243,22 @@ Matrix converted(ScalarType to, ScalarType from, int64_t rows, int64_t columns, 
   return result;
 }
 
+// Whether an integer dtype holds them, which is not asked of the wider one that is computed in.
+void check_numbers(ScalarType dtype, const Scalar& alpha, const Scalar& beta) {
+  if (!c10::isIntegralType(dtype, /*includeBool=*/false)) return;
+  OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_INTEGRAL), [&] {
+    static_cast<void>(alpha.to<scalar_t>());
+    static_cast<void>(beta.to<scalar_t>());
+  });
+}
+
 // In float32 or int32, which both factors convert to exactly. Where there are few columns, as much
 // of a is converted at a time as stays in the second-level cache.
 void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
   constexpr int64_t kFewColumns = 64, kStrip = 1 << 17;  // elements
   const ScalarType wide = c10::isReducedFloatingType(dtype) ? kFloat : kInt;
-  if (wide == kInt) {
-    // Whether the dtype holds them is not asked of int32.
-    OPLOOM_DISPATCH(dtype, "mm", (OPLOOM_INTEGRAL), [&] {
-      static_cast<void>(alpha.to<scalar_t>());
-      static_cast<void>(beta.to<scalar_t>());
-    });
-  }
+  check_numbers(dtype, alpha, beta);
   const int64_t m = g.m, n = g.n, k = g.k, itemsize = c10::elementSize(dtype);
   const int64_t strip = n > kFewColumns ? m : std::clamp<int64_t>(kStrip / (k + n), 1, m);
   const auto allocate = [](int64_t count) {
@@ -394,7 +397,8 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
 
 void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64_t a_step,
                   int64_t b_step, int64_t c_step, const Scalar& alpha, const Scalar& beta) {
-  if (c10::isFloatingType(dtype) &&
+  check_numbers(dtype, alpha, beta);
+  if (!c10::isComplexType(dtype) &&
       gemm_side_by_side(dtype, batch, g, a_step, b_step, c_step, alpha, beta)) {
     return;
   }

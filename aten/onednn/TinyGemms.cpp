@@ -88,9 +88,9 @@ bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArgume
   // float64 is sooner (measured on a Zen 4).
   constexpr int64_t kFewest = 16;
   const bool in_order = g.b_column == 1 && g.m > 1 && g.n > 1;
-  const int64_t most = dtype == kDouble              ? (in_order ? 48 : 64)
-                       : dtype == kFloat && in_order ? 104
-                                                     : 192;
+  const int64_t most = dtype == kDouble || dtype == kLong ? (in_order ? 48 : 64)
+                       : dtype == kFloat && in_order      ? 104
+                                                          : 192;
   const int64_t elements = g.m * g.k + g.k * g.n + g.m * g.n;
   if (batch < kFewest || elements > most ||
       std::max({g.m * g.k, g.k * g.n, g.m * g.n}) > kMostElements) {
@@ -101,8 +101,9 @@ bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArgume
   const Matrices b(size, g.k, g.n, g.b_row, g.b_column, b_step);
   const Matrices c(size, g.m, g.n, g.ldc, 1, c_step);
   if (!a.is_possible || !b.is_possible) return false;
-  // What is computed in another dtype is converted in its places.
-  const ScalarType computed = dtype == kDouble ? kDouble : kFloat;
+  // What is computed in another dtype is converted in its places: integers wrap around alike.
+  const bool same = dtype == kDouble || dtype == kLong;
+  const ScalarType computed = same ? dtype : c10::isIntegralType(dtype, false) ? kInt : kFloat;
   const auto computed_size = static_cast<int64_t>(c10::elementSize(computed));
   const int64_t pitch = kPitchBytes / computed_size;
   const bool is_read = !beta.equal(0);

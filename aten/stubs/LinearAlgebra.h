@@ -34,9 +34,9 @@ using small_gemm_fn = bool (*)(ScalarType dtype, const GemmArguments& arguments,
                                const Scalar& alpha, const Scalar& beta, bool is_widest);
 OPLOOM_DECLARE_DISPATCH(small_gemm_fn, small_gemm_stub);
 
-// c = beta * c + alpha * a b of float or double for `count` products, of which each element of one
-// is followed by those of the others, with room for a vector behind the last: strides count what
-// lies between the first ones, columns of c are `pitch` apart.
+// c = beta * c + alpha * a b of float, double, int32 or int64 for `count` products, of which each
+// element of one is followed by those of the others, with room for a vector behind the last:
+// strides count what lies between the first ones, columns of c are `pitch` apart.
 using products_side_by_side_fn = void (*)(ScalarType dtype, const GemmArguments& arguments,
                                           int64_t count, int64_t pitch, const Scalar& alpha,
                                           const Scalar& beta);

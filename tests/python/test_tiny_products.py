@@ -14,6 +14,7 @@ def numbers(shape, dtype):
 
 
 DTYPES = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 0, "float64": 0}
+INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
 
 
 def array_of(x):
@@ -21,8 +22,11 @@ def array_of(x):
 
 
 def same(x, wanted):
-    """But for that rounding."""
-    return np.allclose(array_of(x), wanted, rtol=DTYPES[str(x.dtype).split(".")[-1]], atol=0)
+    """But for that rounding; integers wrap around."""
+    dtype = str(x.dtype).split(".")[-1]
+    if dtype in INTEGERS:
+        return np.array_equal(array_of(x), wanted.astype(np.int64).astype(dtype))
+    return np.allclose(array_of(x), wanted, rtol=DTYPES[dtype], atol=0)
 
 
 def layouts(batch, m, n, dtype):
@@ -37,7 +41,7 @@ def layouts(batch, m, n, dtype):
     }
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [*DTYPES, *INTEGERS])
 @pytest.mark.parametrize("batch", [15, 16, 65, 200])
 def test_products(batch, dtype):
     for m in SIZES:
@@ -47,7 +51,7 @@ def test_products(batch, dtype):
                 assert same(oploom.bmm(a, b), array_of(a) @ array_of(b)), (m, k, n)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [*DTYPES, *INTEGERS])
 @pytest.mark.parametrize(
     "m, k, n",
     [(1, 7, 1), (3, 3, 3), (3, 3, 1), (1, 4, 5), (2, 6, 4), (1, 64, 1), (40, 1, 33), (33, 20, 40)],
@@ -81,3 +85,13 @@ def test_odd_numbers():
     target = oploom.full((40, 2, 2), float("nan"))
     target.baddbmm_(oploom.tensor(a), oploom.tensor(b), beta=0)
     assert np.array_equal(target.numpy(), wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("batch", [2, 77])
+def test_factors_that_the_dtype_does_not_hold_are_refused(batch):
+    a = oploom.ones(batch, 3, 3).to(oploom.uint8)
+    c = oploom.zeros(batch, 3, 3).to(oploom.uint8)
+    for factors in ({"alpha": 300}, {"beta": 300}):
+        with pytest.raises(RuntimeError, match="uint8"):
+            c.baddbmm_(a, a, **factors)
+    assert not c.any()
