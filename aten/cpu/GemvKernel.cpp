@@ -77,13 +77,16 @@ void put_scaled(T& y, S sum, Factor alpha, Factor beta) {
   y = static_cast<T>(result);
 }
 
-// The same for n of them. A stride and factors that it knows let the compiler make vectors.
+// The same for n of them. The compiler makes vectors of strides and factors that it knows.
 template <typename T, typename S, typename Factor>
 void put_all(T* y, int64_t stride, const S* sums, int64_t n, Factor alpha, Factor beta) {
   if (stride == 1 && alpha == Factor(1) && beta == Factor(0)) {
     for (int64_t i = 0; i < n; ++i) put_scaled(y[i], sums[i], Factor(1), Factor(0));
   } else {
-    for (int64_t i = 0; i < n; ++i) put_scaled(y[i * stride], sums[i], alpha, beta);
+    for (int64_t i = 0; i < n; ++i) {
+      put_scaled(y[i * stride], sums[i], alpha, beta);
+      asm volatile("");  // vectors of what may lie apart are long, and no faster
+    }
   }
 }
 

@@ -63,6 +63,25 @@ def test_dot_and_mv(dtype, n):
 
 
 @pytest.mark.parametrize("dtype", INTEGERS + REDUCED)
+@pytest.mark.parametrize("m", [63, 64, 65, 100, 130, 1000])
+def test_columns(m, dtype):
+    """Blocks of rows of a matrix that lies by columns, the last of which overlap."""
+    for n in (1, 2, 5, 24):
+        a, x, y = numbers((n, m), dtype).T, numbers((n,), dtype), numbers((m,), dtype)
+        wide = np.float64 if dtype in REDUCED else np.int64
+        with np.errstate(over="ignore"):
+            product = a.astype(wide) @ x.astype(wide)
+        ta, tx, ty = as_tensor(a.T.copy(), dtype).t(), as_tensor(x, dtype), as_tensor(y, dtype)
+        check(oploom.mv(ta, tx), product, dtype)
+        spread = oploom.zeros([2 * m], dtype=ta.dtype)[::2]
+        oploom.mv(ta, tx, out=spread)
+        check(spread, product, dtype)
+        with np.errstate(over="ignore"):
+            wanted = 3 * product - 2 * y.astype(wide)
+        check(oploom.addmv(ty, ta, tx, alpha=3, beta=-2), wanted, dtype)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS + REDUCED)
 @pytest.mark.parametrize("transposed", [False, True])
 def test_addmv(dtype, transposed):
     a, x, y = numbers((6, 70), dtype), numbers((70,), dtype), numbers((6,), dtype)
