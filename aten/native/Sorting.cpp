@@ -5,6 +5,7 @@
 #include <generated/native/argsort.h>
 #include <generated/native/sort.h>
 #include <generated/native/topk.h>
+#include <generated/ops/arange.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/detach.h>
 #include <generated/ops/sort.h>
@@ -50,7 +51,17 @@ OPLOOM_IMPL_FUNC(sort_stable_out)
 (const Tensor& self, std::optional<bool>, int64_t dim, bool descending, const Tensor& values,
  const Tensor& indices) {
   if (self.dim() == 0) return copy_scalar(self, values, indices);
-  sort_loops(values, indices, self, c10::wrap_dim("sort", dim, self.dim()), descending);
+  dim = c10::wrap_dim("sort", dim, self.dim());
+  const int64_t n = self.sizes()[dim];
+  if (OPLOOM_UNLIKELY((self.strides()[dim] == 0 || n == 1) && !self.is_complex())) {
+    // Of one element all are in order.
+    Tensor(values).copy_(self);
+    DimVector sizes(static_cast<size_t>(self.dim() - dim), 1);
+    sizes[0] = n;
+    Tensor(indices).copy_(contiguous_alias(at::arange(n, indices.options()), sizes));
+    return;
+  }
+  sort_loops(values, indices, self, dim, descending);
 }
 
 OPLOOM_IMPL_FUNC(topk_out)

@@ -11,6 +11,8 @@
 #include <generated/ops/contiguous.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/equal.h>
+#include <generated/ops/expand.h>
+#include <generated/ops/fill.h>
 #include <generated/ops/flip.h>
 #include <generated/ops/full_like.h>
 #include <generated/ops/gather.h>
@@ -56,6 +58,12 @@ Ints naive_order(const Doubles& x, bool descending) {
   return order;
 }
 
+Ints counted_row(int64_t n) {
+  Ints result(static_cast<size_t>(n));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
 TEST(Sort, EveryDtypeAndLength) {
   at::manual_seed(1);
   for (at::ScalarType dtype : all_dtypes()) {
@@ -74,6 +82,43 @@ TEST(Sort, EveryDtypeAndLength) {
         Doubles expected;
         for (int64_t i : order) expected.push_back(x[i]);
         ASSERT_EQ(doubles(values), expected) << dtype << " " << n;
+      }
+    }
+  }
+}
+
+// Rows that are in order or in the opposite one, with equal elements and NaN, nearly so, or one
+// element expanded.
+TEST(Sort, RowsThatAreInOrder) {
+  at::manual_seed(4);
+  const auto check = [](const Tensor& t, const char* what) {
+    for (bool descending : {false, true}) {
+      const auto [values, indices] = t.sort(0, descending);
+      const Doubles x = doubles(t);
+      const Ints order = naive_order(x, descending);
+      ASSERT_EQ(ints(indices), order) << what << " " << t.scalar_type() << " " << t.sizes()[0];
+      for (size_t i = 0; i < order.size(); ++i) {
+        const double value = x[static_cast<size_t>(order[i])], got = doubles(values)[i];
+        ASSERT_TRUE(value == got || (std::isnan(value) && std::isnan(got))) << what;
+        if (i > 20) i += order.size() / 20;
+      }
+    }
+  };
+  for (at::ScalarType dtype : all_dtypes()) {
+    if (c10::isComplexType(dtype)) continue;
+    for (int64_t n : {1, 2, 41, 200, 1500}) {
+      Tensor t = std::get<0>(at::randint(0, 60, {n}, at::kDouble).to(dtype).sort(0)).clone();
+      if (c10::isFloatingType(dtype) && n > 40) t.narrow(0, n - 3, 3).fill_(kNaN);
+      check(t, "sorted");
+      check(t.flip({0}), "opposite");
+      check(at::cat({t, t.narrow(0, 0, 1)}), "nearly sorted");
+      check(at::cat({t.flip({0}), t.narrow(0, n - 1, 1)}), "nearly opposite");
+      check(t.narrow(0, 0, 1).expand({n}), "expanded");
+      const Tensor wide = t.narrow(0, 0, 1).expand({3, n});
+      for (int64_t dim : {0, 1}) {
+        const auto [values, indices] = wide.sort(dim, true);
+        ASSERT_TRUE(at::equal(values, wide));
+        ASSERT_EQ(ints(indices.select(1 - dim, 0)), counted_row(wide.sizes()[dim]));
       }
     }
   }
