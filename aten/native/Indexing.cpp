@@ -118,6 +118,24 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
   return c10::wrap_dim(op, dim, self.dim());
 }
 
+// Takes few positions of many lines by a copy for each, but where they are neighbours, or lines lie
+// in rows, which the kernel copies as such. False, and nothing done, where that is not so, or an
+// index is wrong.
+bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
+                    const Tensor& index) {
+  constexpr int64_t kFew = 8, kFewestLines = 1024;
+  const int64_t count = index.numel(), last = self.dim() - 1;
+  if (count == 0 || count > kFew || out.numel() < count * kFewestLines) return false;
+  if (dim != last && self.strides()[last] == 1 && out.strides()[last] == 1) return false;
+  if (count > 1 && self.strides()[dim] == 1) return false;
+  const auto* positions = index.const_data_ptr<int64_t>();
+  if (!is_in_bounds(positions, count, 0, self.sizes()[dim])) return false;
+  for (int64_t i = 0; i < count; ++i) {
+    narrow_alias(out, dim, i, 1).copy_(narrow_alias(self, dim, positions[i], 1));
+  }
+  return true;
+}
+
 // Of a fresh output, whatever has been written to it is dropped with it, and the kernel itself
 // looks at the indices. `dense` is what dense_index() gives, `index` the same with dimensions as
 // self's.
@@ -163,8 +181,9 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
 (const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   dim = c10::wrap_dim("index_select", dim, self.dim());
   const auto dense = dense_index(index);
-  const auto result = at_least_1d(out);
-  gather_into("index_select", *result, has_fresh_outputs(), *at_least_1d(self), dim, *dense,
+  const auto result = at_least_1d(out), from = at_least_1d(self);
+  if (copy_positions(*result, *from, dim, *dense)) return;
+  gather_into("index_select", *result, has_fresh_outputs(), *from, dim, *dense,
               expand_index(*dense, result->sizes(), dim));
 }
 
@@ -718,7 +737,10 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
   if (result.numel() == 0) return result;
   if (info.indices.size() == 1) {
     const Lines lines(self, info);
-    gather_stub(DeviceType::CPU, lines.as_lines(result), self, lines.dim, lines.index);
+    const Tensor taken = lines.as_lines(result);
+    if (!copy_positions(taken, self, lines.dim, info.indices[0])) {
+      gather_stub(DeviceType::CPU, taken, self, lines.dim, lines.index);
+    }
     return result;
   }
   auto iter = make_index_iterator(result, info.self, info);

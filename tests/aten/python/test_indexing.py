@@ -346,3 +346,25 @@ def test_gradients_of_what_is_read_and_written(index):
     kept[index] = 0
     np.testing.assert_array_equal(y.grad.numpy(), kept)
     np.testing.assert_array_equal(v.grad.numpy(), a[index])
+
+
+@pytest.mark.parametrize("shape", [(17, 4, 31, 30), (30, 4, 31, 17), (12, 200, 24, 1), (3000, 5)], ids=str)
+def test_few_positions_of_many_lines(shape):
+    rng = np.random.default_rng(8)
+    turned = rng.integers(0, 100, shape[::-1]).T
+    for dtype in (oploom.float32, oploom.uint8, oploom.complex128):
+        x = oploom.tensor(turned.T.copy()).to(dtype).permute(*range(len(shape))[::-1])
+        for t in (x, x.contiguous(), x.flip(0).transpose(0, 1).contiguous().transpose(0, 1)):
+            values = t.to(oploom.complex128).numpy()
+            for dim, size in enumerate(shape):
+                for count in (1, 2, 5, 8):
+                    index = rng.integers(0, size, count)
+                    expected = values.take(index, axis=dim)
+                    given = oploom.empty(expected.shape[::-1], dtype=dtype).permute(
+                        *range(len(shape))[::-1])
+                    oploom.index_select(t, dim, oploom.tensor(index), out=given)
+                    where = (slice(None),) * dim + (oploom.tensor(index - size),)
+                    for result in (oploom.index_select(t, dim, oploom.tensor(index)), given, t[where]):
+                        assert np.array_equal(result.to(oploom.complex128).numpy(), expected)
+                with pytest.raises(IndexError, match=f"index {size} is out of bounds for dimension"):
+                    oploom.index_select(t, dim, oploom.tensor([0, size]))
