@@ -118,19 +118,25 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
   return c10::wrap_dim(op, dim, self.dim());
 }
 
-// Takes few positions of many lines by a copy for each, but where they are neighbours, or lines lie
-// in rows, which the kernel copies as such. False, and nothing done, where that is not so, or an
-// index is wrong.
-bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
-                    const Tensor& index) {
+// Whether a 1-d index names few positions along dim of many lines, whose elements are as many in
+// `others`, and neither the positions are neighbours in self, nor the lines in both, which kernels
+// take as rows: what belongs to one position is copied at once then.
+bool are_few_positions(const TensorBase& self, int64_t dim, const Tensor& index,
+                       const TensorBase& others) {
   constexpr int64_t kFew = 8, kFewestLines = 1024;
   const int64_t count = index.numel(), last = self.dim() - 1;
-  if (count == 0 || count > kFew || out.numel() < count * kFewestLines) return false;
-  if (dim != last && self.strides()[last] == 1 && out.strides()[last] == 1) return false;
-  if (count > 1 && self.strides()[dim] == 1) return false;
+  if (count == 0 || count > kFew || others.numel() < count * kFewestLines) return false;
+  if (dim != last && self.strides()[last] == 1 && others.strides()[last] <= 1) return false;
+  return count == 1 || self.strides()[dim] != 1;
+}
+
+// Takes them. False, and nothing done, where it is not so, or an index is wrong.
+bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
+                    const Tensor& index) {
+  if (!are_few_positions(self, dim, index, out)) return false;
   const auto* positions = index.const_data_ptr<int64_t>();
-  if (!is_in_bounds(positions, count, 0, self.sizes()[dim])) return false;
-  for (int64_t i = 0; i < count; ++i) {
+  if (!is_in_bounds(positions, index.numel(), 0, self.sizes()[dim])) return false;
+  for (int64_t i = 0; i < index.numel(); ++i) {
     narrow_alias(out, dim, i, 1).copy_(narrow_alias(self, dim, positions[i], 1));
   }
   return true;
@@ -798,12 +804,20 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
   const Tensor expanded = expand_alias("index_put_", source, info.self.sizes());
   if (info.indices.size() == 1) {
     const Lines lines(self, info);
-    if (accumulate) {
-      scatter_add_stub(DeviceType::CPU, self, lines.dim, lines.index, lines.as_lines(expanded), 1);
+    const Tensor from = lines.as_lines(expanded);
+    if (are_few_positions(self, lines.dim, info.indices[0], from)) {
+      const auto* positions = info.indices[0].const_data_ptr<int64_t>();
+      for (int64_t i = 0; i < from.sizes()[lines.dim]; ++i) {
+        const Tensor to = narrow_alias(self, lines.dim, positions[i], 1),
+                     values = narrow_alias(from, lines.dim, i, 1);
+        accumulate ? to.add_(values) : to.copy_(values);
+      }
+    } else if (accumulate) {
+      scatter_add_stub(DeviceType::CPU, self, lines.dim, lines.index, from, 1);
     } else if (source.numel() == 1) {
       scatter_fill_stub(DeviceType::CPU, self, lines.dim, lines.index, source.item());
     } else {
-      scatter_stub(DeviceType::CPU, self, lines.dim, lines.index, lines.as_lines(expanded));
+      scatter_stub(DeviceType::CPU, self, lines.dim, lines.index, from);
     }
     return self;
   }

@@ -366,5 +366,17 @@ def test_few_positions_of_many_lines(shape):
                     where = (slice(None),) * dim + (oploom.tensor(index - size),)
                     for result in (oploom.index_select(t, dim, oploom.tensor(index)), given, t[where]):
                         assert np.array_equal(result.to(oploom.complex128).numpy(), expected)
+                    moved = (*shape[:dim], count, *shape[dim + 1:])
+                    for given in (rng.integers(0, 9, moved), rng.integers(0, 9, moved[1:]), 3):
+                        each = np.moveaxis(np.broadcast_to(given, moved), dim, 0)
+                        last, total = values.copy(), values.copy()
+                        for i, value in zip(index, each, strict=True):
+                            np.moveaxis(last, dim, 0)[i] = value
+                            np.moveaxis(total, dim, 0)[i] += value
+                        for expected, accumulate in ((last, False), (total, True)):
+                            y = t.clone(memory_format=oploom.preserve_format)
+                            y.index_put_([None] * dim + [oploom.tensor(index)],
+                                         oploom.tensor(given).to(dtype), accumulate=accumulate)
+                            assert np.array_equal(y.to(oploom.complex128).numpy(), expected)
                 with pytest.raises(IndexError, match=f"index {size} is out of bounds for dimension"):
                     oploom.index_select(t, dim, oploom.tensor([0, size]))
