@@ -206,7 +206,10 @@ OPLOOM_COLD OrderedReduction in_order(const Tensor& self, DimMask mask, const Te
                                       Repeats repeats) {
   constexpr int64_t kLongRow = 32;
   if (!self.is_cpu()) return {};
-  if (repeats == Repeats::Multiply && (out.is_complex() || out.scalar_type() == kBool)) {
+  // Sums of 16-bit floats are rounded once.
+  const ScalarType dtype = out.scalar_type();
+  if (repeats == Repeats::Multiply &&
+      (c10::isComplexType(dtype) || c10::isReducedFloatingType(dtype) || dtype == kBool)) {
     repeats = Repeats::Count;
   }
   // The dimensions that are kept, of several elements, the shortest strides first.

@@ -48,7 +48,7 @@ inline bool may_be_ordered(const TensorBase& self, const TensorBase& out) {
 }
 
 // What an element that is there several times, as self is expanded along a reduced dimension, is to
-// a reduction: each time another one, the same as one, or, in a sum of real numbers, a multiple.
+// a reduction: each time another one, the same as one, or, in sums that allow it, a multiple.
 enum class Repeats : uint8_t { Count, AreOne, Multiply };
 
 // Input and output of a reduction that takes less time, a copy of its results included: these
