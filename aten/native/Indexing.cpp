@@ -121,8 +121,8 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
 // Whether a 1-d index names few positions along dim of many lines, whose elements are as many in
 // `others`, and neither the positions are neighbours in self, nor the lines in both, which kernels
 // take as rows: what belongs to one position is copied at once then.
-bool are_few_positions(const TensorBase& self, int64_t dim, const Tensor& index,
-                       const TensorBase& others) {
+OPLOOM_NOINLINE bool are_few_positions(const TensorBase& self, int64_t dim, const Tensor& index,
+                                       const TensorBase& others) {
   constexpr int64_t kFew = 8, kFewestLines = 1024;
   const int64_t count = index.numel(), last = self.dim() - 1;
   if (count == 0 || count > kFew || others.numel() < count * kFewestLines) return false;
@@ -131,8 +131,8 @@ bool are_few_positions(const TensorBase& self, int64_t dim, const Tensor& index,
 }
 
 // Takes them. False, and nothing done, where it is not so, or an index is wrong.
-bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
-                    const Tensor& index) {
+OPLOOM_COLD bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
+                                const Tensor& index) {
   if (!are_few_positions(self, dim, index, out)) return false;
   const auto* positions = index.const_data_ptr<int64_t>();
   if (!is_in_bounds(positions, index.numel(), 0, self.sizes()[dim])) return false;

@@ -6,10 +6,13 @@
 #include <aten/python/TensorNew.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/util/Exception.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/detach.h>
 #include <generated/ops/to.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace at::inline oploom_v1::python {
 namespace {
@@ -73,6 +76,19 @@ std::optional<ScalarType> numpy_scalar_type(PyObject* object) {
                          : scalar_type_of_kind(text[0], static_cast<int>(to_integer(size.get())));
 }
 
+// The elements of a tensor or array, if it has some and all can be copied at once.
+std::optional<Tensor> elements_of(PyObject* data) {
+  Tensor elements;
+  if (is_tensor(data)) {
+    elements = unpack(data).detach();
+  } else if (!PyList_Check(data) && !PyTuple_Check(data) && has_array_interface(data) &&
+             !is_numpy_scalar(data) && numpy_scalar_type(data).has_value()) {
+    elements = from_array(data, Readonly::kAllow);
+  }
+  const bool some = elements.defined() && elements.is_cpu() && elements.numel() > 0;
+  return some ? std::optional<Tensor>(std::move(elements)) : std::nullopt;
+}
+
 void infer_sizes(PyObject* data, DimVector& sizes) {
   Ref holder;  // keeps items that the sequence made up for us
   while (is_sequence(data)) {
@@ -108,6 +124,8 @@ void infer_kind(PyObject* data, Inferred& result) {
     result.kind = std::max(result.kind, Kind::kFloat);
   } else if (PyComplex_Check(data)) {
     result.kind = Kind::kComplex;
+  } else if (const std::optional<Tensor> elements = elements_of(data)) {
+    result.add(elements->scalar_type());
   } else if (is_sequence(data)) {
     Ref items(PySequence_Fast(data, "expected a sequence"));
     const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.get());
@@ -117,6 +135,13 @@ void infer_kind(PyObject* data, Inferred& result) {
   } else {
     not_a_number(data);
   }
+}
+
+// Whether any element of the one dtype is one of the other, if a rounded one: others are looked at
+// one by one.
+bool holds_all(ScalarType type, ScalarType elements) {
+  return c10::promoteTypes(type, elements) == type ||
+         (c10::isFloatingType(type) && c10::isFloatingType(elements));
 }
 
 // Writes nested data into contiguous memory, checking that it is as regular as its first items.
@@ -134,6 +159,14 @@ void fill(PyObject* data, ScalarType type, IntArrayRef sizes, char*& out) {
   if (!is_sequence(data)) {
     OPLOOM_CHECK_VALUE(false, "tensor(): expected a sequence of length ", sizes[0], ", got ",
                        type_name(data));
+  }
+  if (const std::optional<Tensor> elements = elements_of(data);
+      elements.has_value() && elements->sizes() == sizes &&
+      holds_all(type, elements->scalar_type())) {
+    const Tensor dense = elements->to(type).contiguous();
+    std::memcpy(out, dense.const_data_ptr(), dense.nbytes());
+    out += dense.nbytes();
+    return;
   }
   Ref list;
   if (is_tensor(data)) {

@@ -445,3 +445,55 @@ def test_an_output_on_the_bits_of_an_input_of_another_size_is_refused():
     with pytest.raises(RuntimeError, match=r"add\(\): the tensor to be written and an input share"):
         oploom.add(x, 1, out=x.view(oploom.int8))
     assert x.tolist() == [258]
+
+
+def nested_arrays():
+    a = np.arange(6).reshape(2, 3)
+    yield [a, a + 1]
+    yield [a.astype(np.float32), a.astype(np.float64)]
+    yield [a, [[1.5, 2, 3], [4, 5, 6]]]
+    yield [a > 2, a]
+    yield [a[:, ::-1], a.T.copy().T]
+    yield [[a, a], [a, a * 2.5]]
+    yield (a.astype(">i4"), a.astype("<i2"))
+    yield [np.array([1, 2], dtype=object), [3, 4.5]]
+    yield [a.astype(np.complex64), a]
+    yield [np.zeros((2, 0)), np.zeros((2, 0))]
+    yield [np.float32(2), np.float64(3)]
+    yield [np.array([1, 2]), (3, np.int8(4))]
+
+
+@pytest.mark.parametrize("data", nested_arrays(), ids=lambda data: type(data[0]).__name__)
+def test_arrays_in_sequences(data):
+    wanted = np.array([[x.tolist() if isinstance(x, np.ndarray) else x for x in row]
+                       if isinstance(row, (list, tuple)) else
+                       row.tolist() if isinstance(row, np.ndarray) else row for row in data])
+    for dtype in (None, oploom.float32, oploom.float64, oploom.float16, oploom.complex128):
+        if dtype is not None and not dtype.is_complex and np.iscomplexobj(wanted):
+            continue
+        result = oploom.tensor(data, dtype=dtype)
+        assert result.shape == wanted.shape
+        assert np.array_equal(result.to(oploom.complex128).numpy(), wanted)
+        if dtype is not None:
+            assert result.dtype == dtype
+
+
+def test_tensors_in_sequences():
+    x = oploom.tensor([[1.5, 2.0], [3.0, 4.0]], dtype=oploom.bfloat16).requires_grad_()
+    result = oploom.tensor([x.t(), [[5, 6], [7, 8]]])
+    assert result.dtype == oploom.bfloat16 and not result.requires_grad
+    assert result.tolist() == [[[1.5, 3.0], [2.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]
+    result[0, 0, 0] = 9
+    assert x[0, 0].item() == 1.5
+
+
+def test_arrays_in_sequences_that_do_not_fit():
+    a = np.arange(6).reshape(2, 3)
+    with pytest.raises(ValueError, match="does not fit uint8"):
+        oploom.tensor([a, a + 255], dtype=oploom.uint8)
+    assert oploom.tensor([a, a + 250], dtype=oploom.uint8).sum().item() == 2 * 15 + 1500
+    for data in ([a, a[:, :2]], [a, a[0]], [a[0], a], [a, 1]):
+        with pytest.raises(ValueError, match="expected a (sequence|number)"):
+            oploom.tensor(data)
+    with pytest.raises(TypeError):
+        oploom.tensor([np.array(["a", "b"]), np.array(["c", "d"])])
