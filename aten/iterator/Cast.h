@@ -88,11 +88,6 @@ RepeatLoop get_repeat_loop();
 // glibc 2.36 is one instruction, `rep movsb`, which on a Zen 4 takes 1.4 times as long where both
 // places lie differently within cache lines.
 OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
-// A row of n elements of `size` bytes, of others without gaps or of one again and again (stride 0).
-inline void move_row(void* to, const void* from, int64_t stride, int64_t size, int64_t n) {
-  if (stride == size) return copy_row(to, from, static_cast<size_t>(n * size));
-  get_move_loop(size)(static_cast<char*>(to), size, static_cast<const char*>(from), stride, n);
-}
 // copy_row() for rows of as many bytes, from one of which to the next it is `to_stride` and
 // `from_stride` bytes. Short ones take a fraction of what a call for each takes.
 OPLOOM_API void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,

@@ -119,8 +119,9 @@ void index_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef steps
         [](char* out, char* self, int64_t offset) {
           *reinterpret_cast<T*>(out) = *reinterpret_cast<const T*>(self + offset);
         },
-        [](char* out, char* self, int64_t offset, int64_t n, int64_t stride) {
-          at::detail::move_row(out, self + offset, stride, int64_t{sizeof(T)}, n);
+        [move = at::detail::get_move_loop(sizeof(T))](char* out, char* self, int64_t offset,
+                                                      int64_t n, int64_t stride) {
+          move(out, sizeof(T), self + offset, stride, n);
         });
     iter.for_each(TensorIteratorBase::loop2d_t(loop));
   });
@@ -168,8 +169,9 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
         [](char* self, char* value, int64_t offset) {
           *reinterpret_cast<T*>(self + offset) = *reinterpret_cast<const T*>(value);
         },
-        [](char* self, char* value, int64_t offset, int64_t n, int64_t stride) {
-          at::detail::move_row(self + offset, value, stride, int64_t{sizeof(T)}, n);
+        [move = at::detail::get_move_loop(sizeof(T))](char* self, char* value, int64_t offset,
+                                                      int64_t n, int64_t stride) {
+          move(self + offset, sizeof(T), value, stride, n);
         });
     // On one thread, too: which of several values for one element is kept must not be a race.
     iter.serial_for_each(TensorIteratorBase::loop2d_t(loop), 0, iter.numel());

@@ -118,14 +118,18 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
   return c10::wrap_dim(op, dim, self.dim());
 }
 
-// Whether a 1-d index names few positions along dim of many lines, whose elements are as many in
-// `others`, and neither the positions are neighbours in self, nor the lines in both, which kernels
-// take as rows: what belongs to one position is copied at once then.
+// Whether a 1-d index names few positions along dim of many lines, or any of so many that a call
+// for each is little, whose elements are as many in `others`, and neither the positions are
+// neighbours in self, nor the lines in both, which kernels take as rows: what belongs to one
+// position is copied at once then.
 OPLOOM_NOINLINE bool are_few_positions(const TensorBase& self, int64_t dim, const Tensor& index,
                                        const TensorBase& others) {
-  constexpr int64_t kFew = 8, kFewestLines = 1024;
+  constexpr int64_t kFew = 8, kManyLines = 1024, kCountlessLines = 4096;
   const int64_t count = index.numel(), last = self.dim() - 1;
-  if (count == 0 || count > kFew || others.numel() < count * kFewestLines) return false;
+  if (count == 0) return false;
+  const int64_t lines = others.numel() / count;
+  if (lines < kManyLines || (count > kFew && (lines < kCountlessLines || dim == last)))
+    return false;
   if (dim != last && self.strides()[last] == 1 && others.strides()[last] <= 1) return false;
   return count == 1 || self.strides()[dim] != 1;
 }

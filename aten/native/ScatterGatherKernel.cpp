@@ -541,9 +541,10 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
     for_each_place(
         plan, static_cast<T*>(self.mutable_data_ptr()), static_cast<const T*>(src.const_data_ptr()),
         [](T& to, const T& from) { to = from; },
-        [] {
-          return [](T* to, const T* from, int64_t n, int64_t step) {
-            at::detail::move_row(to, from, step * int64_t{sizeof(T)}, int64_t{sizeof(T)}, n);
+        [move = at::detail::get_move_loop(sizeof(T))] {
+          return [move](T* to, const T* from, int64_t n, int64_t step) {
+            move(reinterpret_cast<char*>(to), sizeof(T), reinterpret_cast<const char*>(from),
+                 step * int64_t{sizeof(T)}, n);
           };
         });
   });
@@ -562,9 +563,10 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
     for_each_place(
         plan, static_cast<T*>(self.mutable_data_ptr()), index.const_data_ptr<int64_t>(),
         [element](T& to, int64_t) { to = element; },
-        [element] {
-          return [element](T* to, const int64_t*, int64_t n, int64_t) {
-            at::detail::move_row(to, &element, 0, int64_t{sizeof(T)}, n);
+        [element, move = at::detail::get_move_loop(sizeof(T))] {
+          return [element, move](T* to, const int64_t*, int64_t n, int64_t) {
+            move(reinterpret_cast<char*>(to), sizeof(T), reinterpret_cast<const char*>(&element), 0,
+                 n);
           };
         });
   });

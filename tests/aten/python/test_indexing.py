@@ -348,7 +348,7 @@ def test_gradients_of_what_is_read_and_written(index):
     np.testing.assert_array_equal(v.grad.numpy(), a[index])
 
 
-@pytest.mark.parametrize("shape", [(9, 4, 31, 10), (10, 4, 31, 9), (12, 20, 9, 1), (1100, 5)], ids=str)
+@pytest.mark.parametrize("shape", [(9, 4, 31, 10), (10, 4, 31, 9), (12, 20, 9, 1), (1100, 5), (3, 65, 70)], ids=str)
 def test_few_positions_of_many_lines(shape):
     rng = np.random.default_rng(8)
     turned = rng.integers(0, 100, shape[::-1]).T
@@ -357,7 +357,7 @@ def test_few_positions_of_many_lines(shape):
         for t in (x, x.contiguous(), x.flip(0).transpose(0, 1).contiguous().transpose(0, 1)):
             values = t.to(oploom.complex128).numpy()
             for dim, size in enumerate(shape):
-                for count in (1, 3, 8):
+                for count in (1, 3, 8, 20):
                     index = rng.integers(0, size, count)
                     expected = values.take(index, axis=dim)
                     given = oploom.empty(expected.shape[::-1], dtype=dtype).permute(
