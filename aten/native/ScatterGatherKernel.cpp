@@ -224,20 +224,24 @@ struct Plan {
   }
 
   // Neighbouring dimensions become one where they lie so in all tensors, and those of size 1 none:
-  // those for which the index is the same, so that what an index names is moved in long rows, and
-  // those whose lines lie further apart than places, of which a block is then as many as there are.
-  // Others stay as they are: where elements are named one by one, short rows go over less memory at
-  // a time.
+  // those for which the index is the same, so that what an index names is moved in long rows; those
+  // whose lines lie further apart than places, of which a block is then as many as there are; and
+  // those whose rows are short, or whose lines of self are together in the cache. Others stay as
+  // they are: where elements are named one by one, short rows go over less memory at a time.
   OPLOOM_NOINLINE void join_dims() {
     IntArrayRef* const strides[] = {&self_strides, &index_strides, &other_strides};
     joined.reset(new DimVector[4]);
     DimVector& sizes = joined[3];
+    const bool near = size * self_strides[dim] * itemsize <= kCached;
+    const auto joins_inside = [&](int64_t d) {
+      return index_strides[d] == 0 || near || joined[2].back() * itemsize < kLineBytes;
+    };
     int64_t new_dim = -1;
     for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
       if (shape[d] == 1 && d != dim) continue;
       const auto last = static_cast<int64_t>(sizes.size()) - 1;
       bool joins = last >= 0 && last != new_dim && d != dim &&
-                   (other_strides[d] < other_strides[dim] ? index_strides[d] == 0
+                   (other_strides[d] < other_strides[dim] ? joins_inside(d)
                                                           : other_strides[d] > other_strides[dim]);
       for (size_t k = 0; joins && k < 3; ++k) {
         joins = joined[k].back() == (*strides[k])[d] * shape[d];
