@@ -401,3 +401,29 @@ def test_sums_of_16_bit_floats_are_rounded_once(dtype, rounding):
             np.add.at(expected, tuple(to), terms.copy())
             x.scatter_add_(dim, oploom.tensor(index), source)
             np.testing.assert_allclose(x.to(oploom.float64).numpy(), expected, rtol=1.01 * rounding)
+
+
+# Positions whole pages apart, and short rows inside that become one with their neighbours.
+@pytest.mark.parametrize("shape", [(130, 1024), (2, 40, 4096), (1, 700, 2048), (3, 9, 7, 3), (2, 30, 5, 3, 2),
+                                   (2, 900, 6, 20)], ids=str)
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_gather_and_scatter_of_blocks(shape, dtype):
+    rng = np.random.default_rng(4)
+    x, other = (rng.integers(0, 9, shape).astype(dtype) for _ in range(2))
+    for dim in range(len(shape)):
+        for fewer in (0, 1):
+            places = tuple(max(1, n - (fewer if d != dim else n // 3)) for d, n in enumerate(shape))
+            index = rng.integers(0, shape[dim], places)
+            part = tuple(slice(0, n) for n in places)
+            at = list(np.indices(places))
+            at[dim] = index
+            where = oploom.tensor(index)
+            assert np.array_equal(oploom.tensor(x).gather(dim, where).numpy(), x[tuple(at)])
+            total = x.copy()
+            np.add.at(total, tuple(at), other[part])
+            added = oploom.tensor(x).scatter_add(dim, where, oploom.tensor(other))
+            assert np.array_equal(added.numpy(), total)
+            # One of those that name a position is kept: the last one, as NumPy does.
+            last = x.copy()
+            last[tuple(at)] = other[part]
+            assert np.array_equal(oploom.tensor(x).scatter(dim, where, oploom.tensor(other)).numpy(), last)
