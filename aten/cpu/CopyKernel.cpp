@@ -384,8 +384,28 @@ bool copy_named_rows_kernel(char* to, int64_t to_stride, const char* from, int64
   return r == rows;
 }
 
+// Of elements of 16 bytes the compiler makes a vector by way of memory, where the load waits for
+// smaller stores; of their halves in registers.
+void repeat_long_elements(char* to, int64_t bytes, const char* elements, int64_t stride,
+                          int64_t n) {
+  constexpr size_t kHalves = std::max<size_t>(vec::Vec<double>::size(), 2);
+  typedef int64_t Halves __attribute__((vector_size(kHalves * sizeof(int64_t))));
+  for (int64_t r = 0; r < n; ++r) {
+    int64_t half[2];
+    std::memcpy(half, elements + r * stride, sizeof(half));
+    const Halves repeated = [&]<size_t... i>(std::index_sequence<i...>) {
+      return Halves{half[i % 2]...};
+    }
+    (std::make_index_sequence<kHalves>());
+    for (int64_t i = 0; i < bytes; i += sizeof(repeated)) {
+      std::memcpy(to + r * bytes + i, &repeated, sizeof(repeated));
+    }
+  }
+}
+
 void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride, int64_t size,
                    int64_t n) {
+  if (size == 2 * sizeof(int64_t)) return repeat_long_elements(to, bytes, elements, stride, n);
   with_opaque_type(static_cast<size_t>(size), [=]<typename T>(T) {
     T element[at::detail::kRepeatSlack / sizeof(T)];
     for (int64_t r = 0; r < n; ++r) {
