@@ -5,12 +5,13 @@
 #include <aten/cpu/FarRows.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/stubs/LayerNorm.h>
+#include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace at::inline oploom_v1::native {
 namespace {
@@ -21,6 +22,30 @@ constexpr int64_t kGrain = 8192;
 // each of these alone a processor would have to wait, since it sees no row behind one that is
 // longer than a few vectors.
 constexpr int64_t kTogether = 4096;
+
+// Longer rows are gone through in parts of so many numbers, whose sums are added in double: the
+// rounding error of a lane grows with the numbers that it adds up.
+constexpr int64_t kPart = 2048;
+
+template <typename F>
+OPLOOM_ALWAYS_INLINE void for_each_part(int64_t n, const F& f) {
+  for (int64_t j = 0; j < n; j += kPart) f(j, std::min(kPart, n - j));
+}
+
+// A row of n numbers: its own, if it is there, or the same one again and again.
+template <typename In>
+class RowOr {
+ public:
+  RowOr(const In* row, int64_t n, In otherwise) : row_(row) {
+    if (row == nullptr) std::fill_n(same_, std::min(kPart, n), otherwise);
+  }
+  // Its numbers from j on, at most kPart of them.
+  const In* from(int64_t j) const { return row_ == nullptr ? same_ : row_ + j; }
+
+ private:
+  const In* row_;
+  In same_[kPart];
+};
 
 template <typename T>
 const T* data_or_null(const TensorBase& t) {
@@ -41,11 +66,7 @@ OPLOOM_NOINLINE void normalize(const In* x, In* to, int64_t n, T center, T scale
   });
 }
 
-// Longer rows are summed up in parts of so many numbers, whose sums are added in double: the
-// rounding error of a lane grows with the numbers that it adds up.
-constexpr int64_t kSummed = 2048;
-
-// Lanes whose sum is that of f(x) for n <= kSummed numbers x; f(filling) is to be 0. By
+// Lanes whose sum is that of f(x) for n <= kPart numbers x; f(filling) is to be 0. By
 // reduce_chunk(), whose blocks suit longer rows, those of 8 to 128 numbers took 1.1 to 1.4 times as
 // long to normalise.
 template <typename T, typename In, typename F>
@@ -88,10 +109,10 @@ OPLOOM_ALWAYS_INLINE typename Lanes<T>::V lanes_of_sum(const In* row, int64_t n,
 template <typename T, typename In, typename F>
 OPLOOM_NOINLINE T mean_of(const In* row, int64_t n, T filling, const F& f) {
   double sum = 0;
-  for (int64_t j = 0; j < n; j += kSummed) {
-    const auto lanes = lanes_of_sum(row + j, std::min(kSummed, n - j), filling, f);
+  for_each_part(n, [&](int64_t j, int64_t count) {
+    const auto lanes = lanes_of_sum(row + j, count, filling, f);
     sum += static_cast<double>(Lanes<T>::first(across<Add, T>(lanes)));
-  }
+  });
   return static_cast<T>(sum / static_cast<double>(n));
 }
 
@@ -106,9 +127,9 @@ OPLOOM_ALWAYS_INLINE void means_of_rows(const In* x, int64_t n, int64_t rows, T*
     for (int64_t i = 0; i < rows; ++i) {
       const auto [filling, f] = of(i);
       const In* row = x + i * n;
-      means[i] = n > kSummed ? mean_of(row, n, filling, f)
-                             : L::first(across<Add, T>(lanes_of_sum(row, n, filling, f))) /
-                                   static_cast<T>(n);
+      means[i] = n > kPart ? mean_of(row, n, filling, f)
+                           : L::first(across<Add, T>(lanes_of_sum(row, n, filling, f))) /
+                                 static_cast<T>(n);
     }
     return;
   }
@@ -165,21 +186,14 @@ OPLOOM_ALWAYS_INLINE void refine_rough_means(const In* x, int64_t n, int64_t row
   }
 }
 
-// A row of n numbers: its own, if it is there, or `otherwise`, in the buffer.
-template <typename In>
-const In* row_or(const In* row, int64_t n, In otherwise, std::vector<In>& buffer) {
-  if (row != nullptr) return row;
-  buffer.assign(n, otherwise);
-  return buffer.data();
-}
-
-// For `rows` rows of n numbers. w and b have n elements.
+// For `rows` rows of n numbers.
 template <typename In>
 struct Normalization {
   using T = wide_t<In>;
   void operator()(const In* x, In* y, int64_t rows, T* means, T* rstds,
                   const RowWriter<In>& writer) const {
     const int64_t together = std::max<int64_t>(1, kTogether / n);
+    const In *const first_w = w.from(0), *const first_b = b.from(0);
     for (int64_t i = 0; i < rows; i += together) {
       const int64_t end = std::min(rows, i + together);
       means_of_rows(x + i * n, n, end - i, means + i,
@@ -197,15 +211,22 @@ struct Normalization {
         const In* row = x + r * n;
         writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t count) {
           if (writer.streams()) writer.fetch_ahead(row, together * n + first, count);
-          normalize(row + first, to, count, means[r], rstds[r], w + first, b + first);
+          if (n <= kPart) {
+            normalize(row + first, to, count, means[r], rstds[r], first_w + first, first_b + first);
+            return;
+          }
+          for_each_part(count, [&](int64_t j, int64_t part) {
+            normalize(row + first + j, to + j, part, means[r], rstds[r], w.from(first + j),
+                      b.from(first + j));
+          });
         });
       }
     }
   }
   int64_t n;
   T eps;
-  const In* w;
-  const In* b;
+  const RowOr<In>& w;
+  const RowOr<In>& b;
 };
 
 void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const TensorBase& rstd,
@@ -217,12 +238,10 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
     auto* y = result.mutable_data_ptr<scalar_t>();
     auto* means = mean.mutable_data_ptr<scalar_t>();
     auto* rstds = rstd.mutable_data_ptr<scalar_t>();
-    std::vector<scalar_t> weights, biases;
+    const RowOr<scalar_t> weights(data_or_null<scalar_t>(weight), n, static_cast<scalar_t>(1));
     // -0 changes no number that it is added to.
-    const Normalization<scalar_t> normalization{
-        n, static_cast<T>(eps),
-        row_or(data_or_null<scalar_t>(weight), n, static_cast<scalar_t>(1), weights),
-        row_or(data_or_null<scalar_t>(bias), n, static_cast<scalar_t>(-0.F), biases)};
+    const RowOr<scalar_t> biases(data_or_null<scalar_t>(bias), n, static_cast<scalar_t>(-0.F));
+    const Normalization<scalar_t> normalization{n, static_cast<T>(eps), weights, biases};
     at::parallel_for(0, m, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
       const RowWriter<scalar_t> writer(m * n);
       if constexpr (std::is_same_v<T, scalar_t>) {
@@ -232,10 +251,11 @@ void layer_norm_kernel(const TensorBase& result, const TensorBase& mean, const T
         const bool converts = converts_rows<scalar_t>(n);
         T w[kConvertedBelow], b[kConvertedBelow];
         if (converts) {
-          convert_row(normalization.w, w, n);
-          convert_row(normalization.b, b, n);
+          convert_row(weights.from(0), w, n);
+          convert_row(biases.from(0), b, n);
         }
-        const Normalization<T> of_converted{n, normalization.eps, w, b};
+        const RowOr<T> of_w(w, n, T(1)), of_b(b, n, T(0));
+        const Normalization<T> of_converted{n, normalization.eps, of_w, of_b};
         // Some rows at a time, whose statistics are rounded.
         T of_means[kConverted], of_rstds[kConverted];
         const int64_t together = converts ? converted_together(n) : kConverted;
@@ -299,18 +319,18 @@ OPLOOM_ALWAYS_INLINE std::pair<T, T> backward_sums(const In* grad, const In* row
   }
   return {L::first(across<Add, T>(sums[0] + sums[1])), L::first(across<Add, T>(dots[0] + dots[1]))};
 }
-// Of rows longer than kSummed.
+// Of rows longer than kPart.
 template <typename T, typename In>
 OPLOOM_NOINLINE std::pair<T, T> long_backward_sums(const In* grad, const In* row, int64_t n, T mean,
-                                                   T rstd, const In* w, T* dw, T* db) {
+                                                   T rstd, const RowOr<In>& w, T* dw, T* db) {
   double sum = 0, dot = 0;
-  for (int64_t j = 0; j < n; j += kSummed) {
+  for_each_part(n, [&](int64_t j, int64_t count) {
     const int64_t last = dw == nullptr ? 0 : j;
-    const auto [part, part_dot] = backward_sums(grad + j, row + j, std::min(kSummed, n - j), mean,
-                                                rstd, w + j, dw + last, db + last);
+    const auto [part, part_dot] =
+        backward_sums(grad + j, row + j, count, mean, rstd, w.from(j), dw + last, db + last);
     sum += part;
     dot += part_dot;
-  }
+  });
   return {static_cast<T>(sum), static_cast<T>(dot)};
 }
 
@@ -334,24 +354,33 @@ OPLOOM_NOINLINE void write_gradient(const In* grad, const In* row, In* dx, int64
 // The gradients of the input for some rows, and what backward_sums() adds. No dx where it is null.
 template <typename In, typename Statistic, typename T = wide_t<In>>
 void backward_rows(const In* grad, const In* x, In* dx, int64_t n, int64_t rows,
-                   const Statistic* means, const Statistic* rstds, const In* w, T* dw, T* db) {
+                   const Statistic* means, const Statistic* rstds, const RowOr<In>& w, T* dw,
+                   T* db) {
   constexpr int64_t kMost = 64;
   BackwardRow<T> of[kMost];
   const int64_t together = std::clamp<int64_t>(kTogether / n, 1, kMost);
+  const In* const first_w = w.from(0);
   for (int64_t i = 0; i < rows; i += together) {
     const int64_t first = i * n, count = std::min(together, rows - i);
     for (int64_t r = 0; r < count; ++r) {
       const T mean = static_cast<T>(means[i + r]), rstd = static_cast<T>(rstds[i + r]);
       const In* const g = grad + first + r * n;
       const In* const row = x + first + r * n;
-      const auto [sum, dot] = n > kSummed ? long_backward_sums(g, row, n, mean, rstd, w, dw, db)
-                                          : backward_sums(g, row, n, mean, rstd, w, dw, db);
+      const auto [sum, dot] = n > kPart ? long_backward_sums(g, row, n, mean, rstd, w, dw, db)
+                                        : backward_sums(g, row, n, mean, rstd, first_w, dw, db);
       of[r] = {mean, rstd, sum / static_cast<T>(n), dot / static_cast<T>(n)};
     }
     if (dx == nullptr) continue;
     for (int64_t r = 0; r < count; ++r) {
       const int64_t place = first + r * n;
-      write_gradient(grad + place, x + place, dx + place, n, w, of[r]);
+      if (n <= kPart) {
+        write_gradient(grad + place, x + place, dx + place, n, first_w, of[r]);
+        continue;
+      }
+      for_each_part(n, [&](int64_t j, int64_t part) {
+        const int64_t at = place + j;
+        write_gradient(grad + at, x + at, dx + at, part, w.from(j), of[r]);
+      });
     }
   }
 }
@@ -386,22 +415,24 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         const bool columns = grad_weight.defined() || grad_bias.defined();
         constexpr int64_t kSize = Lanes<T>::kSize;
         const int64_t padded = (n + kSize - 1) / kSize * kSize;
-        std::vector<scalar_t> ones;
-        const scalar_t* w =
-            row_or(data_or_null<scalar_t>(weight), n, static_cast<scalar_t>(1), ones);
+        const RowOr<scalar_t> w(data_or_null<scalar_t>(weight), n, static_cast<scalar_t>(1));
         T w_converted[kConvertedBelow];
-        if (converts_rows<scalar_t>(n)) convert_row(w, w_converted, n);
+        if (converts_rows<scalar_t>(n)) convert_row(w.from(0), w_converted, n);
+        const RowOr<T> of_converted(w_converted, n, T(1));
         // The rows are cut into parts by their number alone, so that sums over rows do not depend
         // on the number of threads.
         const int64_t step = std::max<int64_t>((m + 31) / 32, std::max<int64_t>(1, kGrain / n));
         const int64_t parts = (m + step - 1) / step;
-        std::vector<T> sums(columns ? static_cast<size_t>(2 * parts * padded) : 0);
+        const auto sums_bytes = columns ? static_cast<size_t>(2 * parts * padded) * sizeof(T) : 0;
+        const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(sums_bytes);
+        auto* const sums = static_cast<T*>(memory.mutable_get());
+        if (columns) std::memset(sums, 0, sums_bytes);
         at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
           const int64_t together = converted_together(n);
           const bool converts = converts_rows<scalar_t>(n);
           T buffer[3][std::is_same_v<T, scalar_t> ? 1 : kConverted];
           for (int64_t part = begin; part < end; ++part) {
-            T* dw = columns ? sums.data() + 2 * part * padded : nullptr;
+            T* dw = columns ? sums + 2 * part * padded : nullptr;
             T* db = columns ? dw + padded : nullptr;
             const int64_t first = part * step, last = std::min(m, first + step);
             if (!converts) {
@@ -415,7 +446,7 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
                 convert_row(g + i * n, buffer[0], count * n);
                 convert_row(x + i * n, buffer[1], count * n);
                 backward_rows(buffer[0], buffer[1], dx == nullptr ? nullptr : &buffer[2][0], n,
-                              count, means + i, rstds + i, w_converted, dw, db);
+                              count, means + i, rstds + i, of_converted, dw, db);
                 if (dx != nullptr) convert_row(buffer[2], dx + i * n, count * n);
               }
             }
@@ -427,8 +458,8 @@ void layer_norm_backward_kernel(const TensorBase& grad_input, const TensorBase& 
         for (int64_t part = 1; part < parts; ++part) {
           for (int64_t j = 0; j < 2 * padded; ++j) sums[j] += sums[2 * part * padded + j];
         }
-        write_sums(sums.data(), n, dw);
-        write_sums(sums.data() + padded, n, db);
+        write_sums(sums, n, dw);
+        write_sums(sums + padded, n, db);
       });
 }
 
