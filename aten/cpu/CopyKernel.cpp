@@ -384,38 +384,72 @@ bool copy_named_rows_kernel(char* to, int64_t to_stride, const char* from, int64
   return r == rows;
 }
 
-// Of elements of 16 bytes the compiler makes a vector by way of memory, where the load waits for
-// smaller stores; of their halves in registers.
-void repeat_long_elements(char* to, int64_t bytes, const char* elements, int64_t stride,
-                          int64_t n) {
-  constexpr size_t kHalves = std::max<size_t>(vec::Vec<double>::size(), 2);
-  typedef int64_t Halves __attribute__((vector_size(kHalves * sizeof(int64_t))));
-  for (int64_t r = 0; r < n; ++r) {
-    int64_t half[2];
-    std::memcpy(half, elements + r * stride, sizeof(half));
-    const Halves repeated = [&]<size_t... i>(std::index_sequence<i...>) {
-      return Halves{half[i % 2]...};
-    }
-    (std::make_index_sequence<kHalves>());
-    for (int64_t i = 0; i < bytes; i += sizeof(repeated)) {
-      std::memcpy(to + r * bytes + i, &repeated, sizeof(repeated));
-    }
+// A vector of two numbers again and again. Of more than two of them the compiler makes one by way
+// of memory, whose load waits for smaller stores.
+OPLOOM_ALWAYS_INLINE auto repeated_halves(uint64_t first, uint64_t second) {
+  constexpr size_t kHalves = vec::Vec<double>::size() < 4 ? 2 : 4;
+  typedef uint64_t Part __attribute__((vector_size(kHalves * sizeof(uint64_t))));
+  return [&]<size_t... i>(std::index_sequence<i...>) {
+    return Part{(i % 2 == 0 ? first : second)...};
+  }
+  (std::make_index_sequence<kHalves>());
+}
+
+// A vector of one element again and again.
+template <typename T>
+OPLOOM_ALWAYS_INLINE auto repeated_element(const char* element) {
+  if constexpr (std::is_integral_v<T>) {
+    constexpr size_t kBytes = sizeof(double) * std::max<size_t>(vec::Vec<double>::size(), 2);
+    static_assert(kBytes <= at::detail::kRepeatSlack);
+    typedef T Part __attribute__((vector_size(kBytes)));
+    return *reinterpret_cast<const T*>(element) + Part{};
+  } else {
+    uint64_t half[2];
+    std::memcpy(half, element, sizeof(half));
+    return repeated_halves(half[0], half[1]);
   }
 }
 
 void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride, int64_t size,
                    int64_t n) {
-  if (size == 2 * sizeof(int64_t)) return repeat_long_elements(to, bytes, elements, stride, n);
   with_opaque_type(static_cast<size_t>(size), [=]<typename T>(T) {
-    T element[at::detail::kRepeatSlack / sizeof(T)];
     for (int64_t r = 0; r < n; ++r) {
-      std::fill(std::begin(element), std::end(element),
-                *reinterpret_cast<const T*>(elements + r * stride));
-      for (int64_t i = 0; i < bytes; i += sizeof(element)) {
-        std::memcpy(to + r * bytes + i, element, sizeof(element));
+      const auto part = repeated_element<T>(elements + r * stride);
+      for (int64_t i = 0; i < bytes; i += sizeof(part)) {
+        std::memcpy(to + r * bytes + i, &part, sizeof(part));
       }
     }
   });
+}
+
+// The same for rows of at least kFilledBytes with gaps between them, if they have: by halves of 16
+// bytes, of elements of any size.
+constexpr int64_t kFilledBytes = 64;
+void fill_rows(char* to, int64_t to_stride, int64_t bytes, const char* elements, int64_t stride,
+               int64_t size, int64_t n) {
+  for (int64_t r = 0; r < n; ++r, to += to_stride, elements += stride) {
+    uint64_t half[2];
+    // `ones` has a one in each place of an element.
+    const auto repeat = [&]<typename T>(T number, uint64_t ones) {
+      std::memcpy(&number, elements, sizeof(T));
+      half[0] = half[1] = number * ones;
+    };
+    if (size == 4) {
+      repeat(uint32_t{}, 0x0000000100000001);
+    } else if (size == 8) {
+      repeat(uint64_t{}, 1);
+    } else if (size == 1) {
+      repeat(uint8_t{}, 0x0101010101010101);
+    } else if (size == 2) {
+      repeat(uint16_t{}, 0x0001000100010001);
+    } else {
+      std::memcpy(half, elements, sizeof(half));
+    }
+    const auto part = repeated_halves(half[0], half[1]);
+    const int64_t last = bytes - static_cast<int64_t>(sizeof(part));
+    for (int64_t i = 0; i < last; i += sizeof(part)) std::memcpy(to + i, &part, sizeof(part));
+    std::memcpy(to + last, &part, sizeof(part));
+  }
 }
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
@@ -519,9 +553,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
   const int64_t sizes[] = {to_size, to_size};
   const auto move = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
-    constexpr int64_t kShort = 8, kLongFill = 64, kFetched = 2048;
+    constexpr int64_t kShort = 8, kLongFill = 4096, kFetched = 2048;
     // Rows of one element each are filled; short ones are columns of an operand.
-    const bool fills = strides[1] == 0 && size0 >= kLongFill;
+    const bool fills = strides[1] == 0 && size0 * to_size >= kFilledBytes;
     const bool transposed = std::min(size0, size1) >= 2 && strides[0] == to_size &&
                             strides[3] == to_size && strides[1] != to_size && !fills;
     const bool large = at::detail::are_long_rows(size0, to_size) && size1 >= kManyRows &&
@@ -538,6 +572,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       return transpose(data[0], strides[2], data[1], strides[1], size1, size0, stream);
     }
     const int64_t bytes = size0 * to_size;
+    if (fills && strides[0] == to_size && bytes <= kLongFill) {
+      return fill_rows(data[0], strides[2], bytes, data[1], strides[3], to_size, size1);
+    }
     // Elements that are as long as rows of a power of two are moved by vectors.
     const bool odd = strides[1] != to_size || !std::has_single_bit(static_cast<uint64_t>(bytes));
     if (to_size <= 2 && bytes <= 8 && odd &&

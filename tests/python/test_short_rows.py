@@ -10,7 +10,10 @@ ROWS = 41
 
 
 def numbers(shape, dtype):
-    values = np.random.default_rng(shape[-1]).integers(0, 9, shape)
+    rng = np.random.default_rng(shape[-1])
+    values = rng.integers(0, 9, shape)
+    if "complex" in dtype:
+        values = values + 1j * rng.integers(0, 9, shape)
     return oploom.tensor(values).to(getattr(oploom, dtype))
 
 
@@ -26,10 +29,11 @@ def test_copies(w, dtype):
     whole, rows, column, row = parts(w, dtype)
     wanted = whole.numpy()[:, 1 : w + 1].copy()
     assert (rows.contiguous().numpy() == wanted).all()
-    target = numbers((ROWS, w + 3), dtype) * 0 + 7
-    target[:, 2 : w + 2].copy_(rows)
-    assert (target.numpy()[:, 2 : w + 2] == wanted).all()
-    assert (target.numpy()[:, :2] == 7).all() and (target.numpy()[:, w + 2 :] == 7).all()
+    for source, copied in [(rows, wanted), (column, column.numpy()), (row, row.numpy())]:
+        target = numbers((ROWS, w + 3), dtype) * 0 + 7
+        target[:, 2 : w + 2].copy_(source)
+        assert (target.numpy()[:, 2 : w + 2] == copied).all()
+        assert (target.numpy()[:, :2] == 7).all() and (target.numpy()[:, w + 2 :] == 7).all()
     assert (oploom.flip(rows, (1,)).numpy() == wanted[:, ::-1]).all()
     assert (oploom.roll(rows, 1, 1).numpy() == np.roll(wanted, 1, 1)).all()
     assert (rows.expand(3, ROWS, w).contiguous().numpy() == wanted).all()
