@@ -95,6 +95,27 @@ def test_addmv(dtype, transposed):
     check(result, expected, dtype)
 
 
+@pytest.mark.parametrize("dtype", INTEGERS + REDUCED)
+@pytest.mark.parametrize("m, n", [(2, 5), (5, 2), (4, 4), (3, 70), (5, 5)])
+def test_few_long_vectors(dtype, m, n):
+    """Both factors by rows along what is summed up, whole ones and parts of others."""
+    k = 1030
+    a, b, c = numbers((m, k + 3), dtype), numbers((n, k), dtype), numbers((m, n), dtype)
+    wide = np.float64 if dtype in REDUCED else np.uint64
+    x, y, z = (v.astype(wide) for v in (a[:, :k], b, c))
+    ta, tb, tc = (as_tensor(v, dtype) for v in (a, b, c))
+    with np.errstate(over="ignore"):
+        product = x @ y.T
+        for result in (ta[:, :k] @ tb.t(), oploom.nn.functional.linear(ta[:, :k], tb)):
+            check(result, product, dtype)
+        out = oploom.zeros([m, n + 2], dtype=ta.dtype)
+        oploom.mm(ta[:, :k], tb.t(), out=out[:, 1 : n + 1])
+        check(out[:, 1 : n + 1], product, dtype)
+        assert not out[:, 0].any() and not out[:, n + 1].any()
+        result = oploom.addmm(tc, ta[:, :k], tb.t(), beta=3, alpha=2)
+        check(result, wide(3) * z + wide(2) * product, dtype)
+
+
 @pytest.mark.parametrize("dtype", REDUCED)
 def test_nan_and_infinity_arrive(dtype):
     for place in (0, 20, 64, 69):
