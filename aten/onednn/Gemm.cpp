@@ -423,10 +423,7 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
 void gemm_batched(ScalarType dtype, int64_t batch, const GemmArguments& g, int64_t a_step,
                   int64_t b_step, int64_t c_step, const Scalar& alpha, const Scalar& beta) {
   check_numbers(dtype, alpha, beta);
-  if (!c10::isComplexType(dtype) &&
-      gemm_side_by_side(dtype, batch, g, a_step, b_step, c_step, alpha, beta)) {
-    return;
-  }
+  if (gemm_side_by_side(dtype, batch, g, a_step, b_step, c_step, alpha, beta)) return;
   if (takes_bfloat16(dtype, batch * g.m * g.n * g.k, alpha, beta) && a_step > 0 && b_step > 0 &&
       !is_gemv_ours(dtype, g)) {
     match_threads();

@@ -14,8 +14,8 @@ namespace at::inline oploom_v1::onednn {
 // computed side by side: their elements are copied so that those of one place follow each other,
 // the same is done with each vector of them, and the sums are copied back.
 
-// As gemm_batched(), for real dtypes. False, and nothing done, for matrices that are too
-// few, or large enough for a call each.
+// As gemm_batched(). False, and nothing done, for matrices that are too few, or large enough for a
+// call each, and for complex ones with factors that are not real.
 bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArguments& arguments,
                        int64_t a_step, int64_t b_step, int64_t c_step, const Scalar& alpha,
                        const Scalar& beta);

@@ -5,20 +5,24 @@ import oploom
 import pytest
 
 SIZES = [1, 2, 3, 4, 5, 8, 9]
+COMPLEX = ["complex64", "complex128"]
 
 
 def numbers(shape, dtype):
     # Small enough for all sums to be exact; in 16 bits, they are rounded once.
-    values = np.random.default_rng(sum(shape)).integers(-3, 4, shape)
+    rng = np.random.default_rng(sum(shape))
+    values = rng.integers(-3, 4, shape)
+    if dtype in COMPLEX:
+        values = values + 1j * rng.integers(-3, 4, shape)
     return oploom.tensor(values).to(getattr(oploom, dtype))
 
 
-DTYPES = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 0, "float64": 0}
+DTYPES = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 0, "float64": 0, **dict.fromkeys(COMPLEX, 0)}
 INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
 
 
 def array_of(x):
-    return x.to(oploom.float64).numpy().copy()
+    return x.to(oploom.complex128 if x.is_complex() else oploom.float64).numpy().copy()
 
 
 def same(x, wanted):
@@ -51,12 +55,14 @@ def test_products(batch, dtype):
                 assert same(oploom.bmm(a, b), array_of(a) @ array_of(b)), (m, k, n)
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, *INTEGERS])
-@pytest.mark.parametrize(
-    "m, k, n",
-    [(1, 7, 1), (3, 3, 3), (3, 3, 1), (1, 4, 5), (2, 6, 4), (1, 64, 1), (40, 1, 33), (33, 20, 40)],
-)
-def test_layouts(m, k, n, dtype):
+TINY = [(1, 7, 1), (3, 3, 3), (3, 3, 1), (1, 4, 5), (2, 6, 4)]
+LARGER = [(1, 64, 1), (40, 1, 33), (33, 20, 40)]
+
+
+@pytest.mark.parametrize("dtype, m, k, n", [
+    (dtype, *sizes) for dtype in [*DTYPES, *INTEGERS]
+    for sizes in TINY + (LARGER if dtype not in COMPLEX else [])])
+def test_layouts(dtype, m, k, n):
     batch = 77
     for left, a in layouts(batch, m, k, dtype).items():
         for right, b in layouts(batch, k, n, dtype).items():
@@ -71,6 +77,10 @@ def test_layouts(m, k, n, dtype):
                 c.copy_(oploom.tensor(before))
                 c.baddbmm_(a, b, beta=3, alpha=2)
                 assert same(c, 3 * before + 2 * wanted), (left, right, target)
+                for beta, alpha in [(2 - 1j, 3), (2, 1j)] if dtype in COMPLEX else []:
+                    c.copy_(oploom.tensor(before))
+                    c.baddbmm_(a, b, beta=beta, alpha=alpha)
+                    assert same(c, beta * before + alpha * wanted), (left, right, target)
 
 
 def test_odd_numbers():
