@@ -119,11 +119,11 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
 }
 
 // Whether a 1-d index names few positions along dim of many lines, or any of so many that a call
-// for each is little, whose elements are as many in `others`, and neither the positions are
-// neighbours in self, nor the lines in both, which kernels take as rows: what belongs to one
-// position is copied at once then.
-OPLOOM_NOINLINE bool are_few_positions(const TensorBase& self, int64_t dim, const Tensor& index,
-                                       const TensorBase& others) {
+// for each is little (but along the last dimension, where each would be written with gaps), whose
+// elements are as many in `others`, and neither the positions are neighbours in self, nor the lines
+// in both, which kernels take as rows: what belongs to one position is copied at once then.
+OPLOOM_NOINLINE bool copies_each_position(const TensorBase& self, int64_t dim, const Tensor& index,
+                                          const TensorBase& others) {
   constexpr int64_t kFew = 8, kManyLines = 1024, kCountlessLines = 4096;
   const int64_t count = index.numel(), last = self.dim() - 1;
   if (count == 0) return false;
@@ -137,7 +137,7 @@ OPLOOM_NOINLINE bool are_few_positions(const TensorBase& self, int64_t dim, cons
 // Takes them. False, and nothing done, where it is not so, or an index is wrong.
 OPLOOM_COLD bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
                                 const Tensor& index) {
-  if (!are_few_positions(self, dim, index, out)) return false;
+  if (!copies_each_position(self, dim, index, out)) return false;
   const auto* positions = index.const_data_ptr<int64_t>();
   if (!is_in_bounds(positions, index.numel(), 0, self.sizes()[dim])) return false;
   for (int64_t i = 0; i < index.numel(); ++i) {
@@ -809,7 +809,7 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
   if (info.indices.size() == 1) {
     const Lines lines(self, info);
     const Tensor from = lines.as_lines(expanded);
-    if (are_few_positions(self, lines.dim, info.indices[0], from)) {
+    if (copies_each_position(self, lines.dim, info.indices[0], from)) {
       const auto* positions = info.indices[0].const_data_ptr<int64_t>();
       for (int64_t i = 0; i < from.sizes()[lines.dim]; ++i) {
         const Tensor to = narrow_alias(self, lines.dim, positions[i], 1),

@@ -163,7 +163,7 @@ int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length,
   // A Zen 4 takes less time without strips up to 6 MB, and 1.5 times as long for 12. Positions a
   // multiple of 4 KB apart share so few places of its caches that small strips take half the time.
   // Of elements of 8 bytes, of which a cache line has few, sums take longer with them below 0.5 MB.
-  const bool in_pages = steps.dim * itemsize % 4096 == 0;
+  const bool in_pages = steps.dim != 0 && steps.dim * itemsize % 4096 == 0;
   const int64_t near_enough = !in_pages ? 2 << 20 : itemsize < 8 ? 128 << 10 : 512 << 10;
   const int64_t touched = std::max(size * steps.dim, width * steps.line) * itemsize;
   if (touched < near_enough || length < size / 2 || width * itemsize < kLineBytes) return 0;

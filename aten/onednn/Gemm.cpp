@@ -314,11 +314,13 @@ bool is_gemv_ours(ScalarType dtype, const GemmArguments& g) {
   return (g.m == 1 || g.n == 1) && is_gemv_ours(dtype, with_vector(g));
 }
 
-// Products with few rows that are long: a product with a vector for each takes half the time, since
-// nothing is converted or put in blocks.
+// Products with few rows that are long: a product with a vector for each takes less time, since
+// nothing is converted or put in blocks (of 16-bit floats and int64, three and more take up to
+// twice as long so).
 bool are_few_long_vectors(ScalarType dtype, const GemmArguments& g) {
-  constexpr int64_t kFew = 4, kLong = 1024;
-  return is_ours(dtype) && std::min(g.m, g.n) <= kFew && g.k >= kLong && g.a_column == 1 &&
+  constexpr int64_t kLongRow = 1024;
+  const int64_t few = c10::isIntegralType(dtype, /*includeBool=*/false) && dtype != kLong ? 4 : 2;
+  return is_ours(dtype) && std::min(g.m, g.n) <= few && g.k >= kLongRow && g.a_column == 1 &&
          g.b_row == 1;
 }
 OPLOOM_COLD void gemm_by_vectors(ScalarType dtype, GemmArguments g, const Scalar& alpha,
