@@ -118,7 +118,6 @@ bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArgume
   const ScalarType computed = same ? stored : c10::isIntegralType(dtype, false) ? kInt : kFloat;
   const auto computed_size = static_cast<int64_t>(c10::elementSize(computed));
   const int64_t pitch = kPitchBytes / computed_size;
-  const int64_t part_bytes = pitch * computed_size;
   const Scalar minus_alpha = is_complex ? Scalar(-alpha.to<double>()) : alpha;
   const bool is_read = !beta.equal(0);
   at::parallel_for(0, batch, at::GRAIN_SIZE / elements, [&](int64_t begin, int64_t end) {
@@ -150,9 +149,9 @@ bool gemm_side_by_side(ScalarType dtype, int64_t batch, const native::GemmArgume
       for (int64_t pair = 0; pair < parts * parts; ++pair) {
         const int64_t of_a = pair % 2, of_c = pair / 2, of_b = of_a ^ of_c;
         native::GemmArguments one = places;
-        one.a = buffers[0] + of_a * part_bytes;
-        one.b = buffers[1] + of_b * part_bytes;
-        one.c = buffers[2] + of_c * part_bytes;
+        one.a = buffers[0] + of_a * kPitchBytes;
+        one.b = buffers[1] + of_b * kPitchBytes;
+        one.c = buffers[2] + of_c * kPitchBytes;
         native::products_side_by_side_stub(kCPU, computed, one, count, c.column * pitch,
                                            of_a == 1 && of_b == 1 ? minus_alpha : alpha,
                                            of_a == 1 ? Scalar(1) : beta);

@@ -158,7 +158,8 @@ inline constexpr bool kTakesPairs = Rows<T>::kPairs&& requires {
 // Whether loops over so many rows read a pair of vectors again and again where one number stands
 // for a whole row. Those that the compiler has to vectorise do not.
 template <typename T, size_t kInputs>
-inline constexpr bool kReadsRepeated = kInputs > 1 && Rows<T>::V::kInRegister;
+inline constexpr bool kReadsRepeated = kInputs > 1 &&
+                                       (Rows<T>::V::kInRegister || Rows<T>::size() > 1);
 
 // Row k of kInputs at element i. Bit k of `repeated` is set where it is such a pair.
 template <size_t kInputs, typename T>
@@ -265,7 +266,7 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
       const auto load = [&](const T* row) OPLOOM_ALWAYS_INLINE_LAMBDA {
         return count == kStep ? R::load(row) : R::load(row, count);
       };
-      store(i, f(load(in[I] + i)...), count);
+      store(i, f(load(row_at<kInputs>(in, I, i, repeated))...), count);
     }
   }
 }
