@@ -384,29 +384,25 @@ bool copy_named_rows_kernel(char* to, int64_t to_stride, const char* from, int64
   return r == rows;
 }
 
-// A vector of two numbers again and again. Of more than two of them the compiler makes one by way
-// of memory, whose load waits for smaller stores.
-OPLOOM_ALWAYS_INLINE auto repeated_halves(uint64_t first, uint64_t second) {
-  constexpr size_t kHalves = vec::Vec<double>::size() < 4 ? 2 : 4;
-  typedef uint64_t Part __attribute__((vector_size(kHalves * sizeof(uint64_t))));
-  return [&]<size_t... i>(std::index_sequence<i...>) {
-    return Part{(i % 2 == 0 ? first : second)...};
-  }
-  (std::make_index_sequence<kHalves>());
-}
-
-// A vector of one element again and again.
+// A vector of one element again and again. One of 16 bytes is taken by halves, twice at most: else
+// the compiler makes the vector by way of memory, whose load waits for smaller stores.
 template <typename T>
 OPLOOM_ALWAYS_INLINE auto repeated_element(const char* element) {
+  constexpr size_t kBytes = sizeof(double) * std::max<size_t>(vec::Vec<double>::size(), 2);
+  static_assert(kBytes <= at::detail::kRepeatSlack);
   if constexpr (std::is_integral_v<T>) {
-    constexpr size_t kBytes = sizeof(double) * std::max<size_t>(vec::Vec<double>::size(), 2);
-    static_assert(kBytes <= at::detail::kRepeatSlack);
     typedef T Part __attribute__((vector_size(kBytes)));
     return *reinterpret_cast<const T*>(element) + Part{};
   } else {
+    constexpr size_t kHalves = std::min<size_t>(kBytes / sizeof(uint64_t), 4);
+    typedef uint64_t Part __attribute__((vector_size(kHalves * sizeof(uint64_t))));
     uint64_t half[2];
     std::memcpy(half, element, sizeof(half));
-    return repeated_halves(half[0], half[1]);
+    constexpr auto places = std::make_index_sequence<kHalves>();
+    const auto repeated = [&]<size_t... i>(std::index_sequence<i...>) {
+      return Part{half[i % 2]...};
+    };
+    return repeated(places);
   }
 }
 
@@ -422,34 +418,19 @@ void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride
   });
 }
 
-// The same for rows of at least kFilledBytes with gaps between them, if they have: by halves of 16
-// bytes, of elements of any size.
-constexpr int64_t kFilledBytes = 64;
+// The same for rows of at least kFilledBytes with gaps between them, if they have.
+constexpr int64_t kFilledBytes = at::detail::kRepeatSlack;
 void fill_rows(char* to, int64_t to_stride, int64_t bytes, const char* elements, int64_t stride,
                int64_t size, int64_t n) {
-  for (int64_t r = 0; r < n; ++r, to += to_stride, elements += stride) {
-    uint64_t half[2];
-    // `ones` has a one in each place of an element.
-    const auto repeat = [&]<typename T>(T number, uint64_t ones) {
-      std::memcpy(&number, elements, sizeof(T));
-      half[0] = half[1] = number * ones;
-    };
-    if (size == 4) {
-      repeat(uint32_t{}, 0x0000000100000001);
-    } else if (size == 8) {
-      repeat(uint64_t{}, 1);
-    } else if (size == 1) {
-      repeat(uint8_t{}, 0x0101010101010101);
-    } else if (size == 2) {
-      repeat(uint16_t{}, 0x0001000100010001);
-    } else {
-      std::memcpy(half, elements, sizeof(half));
+  with_opaque_type(static_cast<size_t>(size), [=]<typename T>(T) {
+    for (int64_t r = 0; r < n; ++r) {
+      char* const row = to + r * to_stride;
+      const auto part = repeated_element<T>(elements + r * stride);
+      const int64_t last = bytes - static_cast<int64_t>(sizeof(part));
+      for (int64_t i = 0; i < last; i += sizeof(part)) std::memcpy(row + i, &part, sizeof(part));
+      std::memcpy(row + last, &part, sizeof(part));
     }
-    const auto part = repeated_halves(half[0], half[1]);
-    const int64_t last = bytes - static_cast<int64_t>(sizeof(part));
-    for (int64_t i = 0; i < last; i += sizeof(part)) std::memcpy(to + i, &part, sizeof(part));
-    std::memcpy(to + last, &part, sizeof(part));
-  }
+  });
 }
 
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)

@@ -211,6 +211,7 @@ struct Normalization {
         const In* row = x + r * n;
         writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t count) {
           if (writer.streams()) writer.fetch_ahead(row, together * n + first, count);
+          // Without the loop over parts, for which rows of 8 numbers took 1.13 times as long.
           if (n <= kPart) {
             normalize(row + first, to, count, means[r], rstds[r], first_w + first, first_b + first);
             return;

@@ -316,7 +316,7 @@ bool is_gemv_ours(ScalarType dtype, const GemmArguments& g) {
 
 // Products with few rows that are long: a product with a vector for each takes less time, since
 // nothing is converted or put in blocks (of 16-bit floats and int64, three and more take up to
-// twice as long so).
+// 2.3 times as long so).
 bool are_few_long_vectors(ScalarType dtype, const GemmArguments& g) {
   constexpr int64_t kLongRow = 1024;
   const int64_t few = c10::isIntegralType(dtype, /*includeBool=*/false) && dtype != kLong ? 4 : 2;
