@@ -1,6 +1,5 @@
 // tensor: a tensor from numbers in a C++ program.
 #include <aten/api/tensor.h>
-#include <aten/core/Dispatch.h>
 #include <aten/core/Empty.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/LocalDispatchKeySet.h>
@@ -73,10 +72,11 @@ Tensor tensor(const TensorDataContainer& data, const TensorOptions& options) {
   reader.read(data, 0);
   const ScalarType dtype = options.has_dtype() ? options.dtype() : reader.dtype();
   Tensor result(at::detail::empty(reader.shape, TensorOptions().dtype(dtype)));
-  OPLOOM_DISPATCH(dtype, "tensor", (OPLOOM_ALL), [&] {
-    scalar_t* to = result.numel() > 0 ? result.mutable_data_ptr<scalar_t>() : nullptr;
-    for (const Scalar& number : reader.numbers) *to++ = number.to<scalar_t>();
-  });
+  auto* to = static_cast<char*>(result.mutable_data_ptr());
+  for (const Scalar& number : reader.numbers) {
+    number.store(dtype, to);
+    to += result.itemsize();
+  }
   return finish(std::move(result), options);
 }
 

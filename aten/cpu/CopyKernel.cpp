@@ -519,7 +519,8 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     const auto convert = [&](char* const* dense, int64_t n, uint32_t) {
       row(dense[0], to_size, dense[1], from_size, n);
     };
-    return at::detail::for_each_dense_row(iter, 2, convert, /*repeats=*/false, /*waits=*/true);
+    return at::detail::for_each_dense_row(iter, 2, convert, at::detail::Repeats::No,
+                                          /*waits=*/true);
   }
   if (const int dim = find_channels(iter); dim != 0) iter.make_second(dim);
   const auto transpose = at::detail::get_transpose_loop(to_size);

@@ -1,9 +1,9 @@
 // The loops of expression operators: see Note [Kernels of expressions] in aten/stubs/Expression.h.
 #pragma once
 
+#include <aten/cpu/JoinedRows.h>
 #include <aten/cpu/vec/functions.h>
 #include <aten/cpu/vec/vec_signs.h>
-#include <aten/iterator/DenseRows.h>
 #include <aten/stubs/Expression.h>
 
 #include <algorithm>
@@ -64,13 +64,15 @@ OPLOOM_ALWAYS_INLINE auto rounded_to(const F& op) {
 }
 
 // The loop of `op`, a function of Vec<T>; for 16-bit floats of Vec<float>.
-template <typename T, typename F, typename Store, size_t... I>
+template <typename T, typename F, typename Store, size_t... I, typename Length>
 OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t repeated,
                                           const F& op, std::index_sequence<I...> inputs,
-                                          const Store& store) {
+                                          const Store& store, Length length) {
   const T* in[] = {reinterpret_cast<const T*>(data[F::kOutputs + I])..., nullptr};
   repeated >>= F::kOutputs;
-  if constexpr (c10::is_reduced_floating_point_v<T>) {
+  if constexpr (!std::is_same_v<Length, SingleRow>) {
+    for_each_joined_vec<T>(n, rounded_to<T>(op), in, inputs, store, repeated, length);
+  } else if constexpr (c10::is_reduced_floating_point_v<T>) {
     // Without short forms one at a time, or a pair: these loops are short, and there are many.
     using R = Rows<T>;
     constexpr int64_t kStep = R::size();
@@ -98,33 +100,36 @@ OPLOOM_ALWAYS_INLINE void expression_loop(char* const* data, int64_t n, uint32_t
 }
 
 // The same; what gives a mask is stored as bools.
-template <typename T, typename F, size_t... I>
+template <typename T, typename F, size_t... I, typename Length = SingleRow>
 OPLOOM_ALWAYS_INLINE void expression_row(char* const* data, int64_t n, uint32_t repeated,
-                                         const F& op, std::index_sequence<I...> inputs) {
+                                         const F& op, std::index_sequence<I...> inputs,
+                                         Length length = {}) {
   using V = typename Rows<T>::V;
   const auto value_of = [](auto) { return V(); };
   using Result = decltype(of_any(op)(value_of(I)...));
   if constexpr (std::is_same_v<Result, typename V::Mask>) {
     bool* out = reinterpret_cast<bool*>(data[0]);
-    expression_loop<T>(data, n, repeated, op, inputs,
-                       [out](int64_t i, const Result& mask, int64_t count)
-                           OPLOOM_ALWAYS_INLINE_LAMBDA {
-                             count == Rows<T>::size() ? store_truths(mask, out + i)
-                                                      : store_truths(mask, out + i, count);
-                           });
+    expression_loop<T>(
+        data, n, repeated, op, inputs,
+        [out](int64_t i, const Result& mask, int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
+          count == Rows<T>::size() ? store_truths(mask, out + i)
+                                   : store_truths(mask, out + i, count);
+        },
+        length);
   } else {
-    expression_loop<T>(data, n, repeated, op, inputs, ResultStore<T>{data});
+    expression_loop<T>(data, n, repeated, op, inputs, ResultStore<T>{data}, length);
   }
 }
 
 template <typename T, typename F>
 OPLOOM_ALWAYS_INLINE void expression_rows(char* const* data, const int64_t* steps, int64_t n,
                                           int64_t rows, uint32_t repeated, const F& op) {
-  const auto compute = [&op](char* const* row, int64_t count,
-                             uint32_t repeats) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    expression_row<T>(row, count, repeats, op, std::make_index_sequence<F::kInputs>{});
+  const auto compute = [&op](char* const* row, int64_t count, uint32_t repeats,
+                             auto... length) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    expression_row<T>(row, count, repeats, op, std::make_index_sequence<F::kInputs>{}, length...);
   };
-  at::detail::row_by_row<F::kOutputs + F::kInputs>(compute)(data, steps, n, rows, repeated);
+  row_by_row<kRepeatsOf<T, F, F::kInputs>, F::kOutputs + F::kInputs>(compute)(data, steps, n, rows,
+                                                                              repeated);
 }
 
 // Those of `Op<T>`, which is made from the operator's numbers.
@@ -145,14 +150,14 @@ constexpr ExpressionKernel make_expression_kernel() {
   kernel.waits = Op<float>::kCost <= kCheap;
   const auto add = [&]<typename U>(U) {
     kernel.add(c10::CppTypeToScalarType<U>::value, &expression_rows<Op, U>,
-               kReadsRepeated<U, Op<float>::kInputs>);
+               kRepeatsOf<U, Op<float>, Op<float>::kInputs>);
   };
   (add(T()), ...);
   if constexpr (requires { Op<float>::kSigns; }) {
     // Both kinds have the sign in the same place.
     for (ScalarType dtype : {ScalarType::Half, ScalarType::BFloat16}) {
       kernel.add(dtype, &expression_rows<Op, Signed16>,
-                 kReadsRepeated<Signed16, Op<float>::kInputs>);
+                 kRepeatsOf<Signed16, Op<float>, Op<float>::kInputs>);
     }
   } else if constexpr (Vec<float>::kInRegister &&
                        (Op<float>::kCost <= kCostOfConversions || kShortForms<Op<float>>)) {
@@ -181,7 +186,7 @@ template <template <typename> class Op>
 constexpr ExpressionKernel make_truth_kernel() {
   ExpressionKernel kernel = numeric_kernel<Op>;
   kernel.add(ScalarType::Bool, &expression_rows<Op, uint8_t>,
-             kReadsRepeated<uint8_t, Op<float>::kInputs>);
+             kRepeatsOf<uint8_t, Op<float>, Op<float>::kInputs>);
   return kernel;
 }
 template <template <typename> class Op>

@@ -18,7 +18,7 @@ void fill_with(TensorIteratorBase& iter, T element) {
     const auto fill = [element](char* const* data, int64_t n, uint32_t) {
       fill_row(reinterpret_cast<T*>(data[0]), n, element);
     };
-    return at::detail::for_each_dense_row(iter, 1, fill, /*repeats=*/false, /*waits=*/true);
+    return at::detail::for_each_dense_row(iter, 1, fill, at::detail::Repeats::No, /*waits=*/true);
   }
   const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(T));
   const char* from = reinterpret_cast<const char*>(&element);
@@ -29,12 +29,9 @@ void fill_with(TensorIteratorBase& iter, T element) {
   });
 }
 
-void fill_kernel(TensorIteratorBase& iter, const Scalar& value) {
-  OPLOOM_DISPATCH(iter.dtype(0), "fill_", (OPLOOM_ALL), [&] {
-    using T = opaque_type<sizeof(scalar_t)>;
-    const scalar_t element = value.to<scalar_t>();
-    T opaque;
-    std::memcpy(&opaque, &element, sizeof(element));
+void fill_kernel(TensorIteratorBase& iter, const void* element) {
+  with_opaque_type(static_cast<size_t>(iter.element_size(0)), [&]<typename T>(T opaque) {
+    std::memcpy(static_cast<void*>(&opaque), element, sizeof(T));
     fill_with(iter, opaque);
   });
 }

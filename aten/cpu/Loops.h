@@ -2,8 +2,7 @@
 #pragma once
 
 #include <aten/core/Dispatch.h>
-#include <aten/cpu/vec/vec.h>
-#include <aten/iterator/DenseRows.h>
+#include <aten/cpu/JoinedRows.h>
 #include <c10/core/Scalar.h>
 
 #include <tuple>
@@ -63,17 +62,19 @@ void cpu_kernel(TensorIteratorBase& iter, F f) {
   const auto row = [&f](char* const* data, int64_t n, uint32_t) {
     dense_row(data, n, f, std::make_index_sequence<arity>{});
   };
-  at::detail::for_each_dense_row(iter, arity + 1, row, /*repeats=*/false, kWaits);
+  at::detail::for_each_dense_row(iter, arity + 1, row, at::detail::Repeats::No, kWaits);
 }
 
 // ---- A Vec at a time ----
 
-template <typename T, typename F, size_t... I>
-OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t repeated, const F& f,
-                                        std::index_sequence<I...>) {
+// A copy of the function: what is stored might be a number of it otherwise. `length`: see
+// for_each_joined_vec().
+template <typename T, typename F, size_t... I, typename Length = SingleRow>
+OPLOOM_ALWAYS_INLINE void dense_vec_row(char* const* data, int64_t n, uint32_t repeated, const F f,
+                                        std::index_sequence<I...> inputs, Length length = {}) {
   const T* in[] = {reinterpret_cast<const T*>(data[I + 1])..., nullptr};
-  vec::for_each_vec<T>(n, f, in, std::index_sequence<I...>{},
-                       vec::RowStore<T>{reinterpret_cast<T*>(data[0])}, repeated >> 1);
+  const vec::RowStore<T> store{reinterpret_cast<T*>(data[0])};
+  for_each_joined_vec<T>(n, f, in, inputs, store, repeated >> 1, length);
 }
 
 template <typename V, typename F, typename... Before>
@@ -107,12 +108,13 @@ void cpu_kernel_vec(TensorIteratorBase& iter, F f) {
       return vec::Long<F>{f};
     }
   }();
-  const auto row = [&function](char* const* data, int64_t n, uint32_t repeated) {
-    dense_vec_row<T>(data, n, repeated, function, std::make_index_sequence<arity>{});
+  const auto row = [&function](char* const* data, int64_t n, uint32_t repeated, auto... length) {
+    dense_vec_row<T>(data, n, repeated, function, std::make_index_sequence<arity>{}, length...);
   };
-  constexpr bool repeats = vec::kReadsRepeated<T, arity>, waits = kWaits && !vec::kTwoForms<F>;
+  constexpr bool waits = kWaits && !vec::kTwoForms<F>;
+  constexpr auto repeats = kRepeatsOf<T, decltype(function), arity>;
   if constexpr (V::kInRegister) {
-    at::detail::for_each_dense_row(iter, arity + 1, at::detail::row_by_row<arity + 1>(row), repeats,
+    at::detail::for_each_dense_row(iter, arity + 1, row_by_row<repeats, arity + 1>(row), repeats,
                                    waits);
   } else {
     at::detail::for_each_dense_row(iter, arity + 1, row, repeats, waits);

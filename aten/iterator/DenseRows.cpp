@@ -52,6 +52,8 @@ constexpr int64_t kShortScatteredBytes = 128;
 // Where the loop repeats elements of 1 or 2 bytes, with which the ends of rows take long.
 constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kNarrow = 2;
+// Where the loop joins rows, of so many bytes in all at least: it has two calls for fewer rows.
+constexpr int64_t kShortJoinedBytes = 1024, kJoinedFrom = 16384;
 // Where elements or rows are copied again and again.
 constexpr int64_t kShortRepeatedBytes = 2048;
 // Where operands would be copied together that are dense rows with gaps behind them, a loop that
@@ -299,6 +301,36 @@ void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* s
   }
 }
 
+// See Note [Joined rows]. Those that do not fill whole vectors are taken as other short rows are.
+void for_each_joined_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
+                         int operands, int64_t size0, int64_t size1, int64_t largest,
+                         uint32_t repeated, DenseRowLoop dense) {
+  constexpr int64_t kMost = 64;
+  const int64_t* outer = strides + operands;
+  const int64_t lanes = kJoinedBytes / sizes[outputs];
+  alignas(kLineBytes) char elements[kMaxOperands][kMost * kJoinedBytes];
+  const RepeatLoop repeat = get_repeat_loop();
+  char* row[kMaxOperands];
+  std::copy_n(data, operands, row);
+  for (int64_t rows; size1 >= lanes; size1 -= rows) {
+    rows = std::min(size1 / lanes * lanes, kMost);
+    char* place[kMaxOperands];
+    for (int k = 0; k < operands; ++k) {
+      place[k] = row[k];
+      if (is_repeated(repeated, k)) {
+        repeat(elements[k], kJoinedBytes, row[k], outer[k], sizes[k], rows);
+        place[k] = elements[k];
+      }
+      row[k] += rows * outer[k];
+    }
+    dense(place, /*steps=*/nullptr, rows * size0, /*rows=*/1,
+          repeated | static_cast<uint32_t>(size0) << kJoinedShift);
+  }
+  if (size1 > 0) {
+    for_each_short_row(row, strides, sizes, outputs, operands, size0, size1, largest, dense);
+  }
+}
+
 // Whether more operands are dense along the second dimension than along the first.
 bool is_rather_transposed(const int64_t* strides, const int64_t* sizes, int operands) {
   int along_first = 0, along_second = 0;
@@ -328,9 +360,9 @@ bool is_output_transposed(char* const* data, const int64_t* strides, const int64
 // A loop, and what it says of itself.
 struct DenseRows {
   DenseRowLoop loop;
-  bool repeats;  // it looks at `repeated`
-  bool by_row;   // it takes a row at a time
-  bool waits;    // for memory
+  Repeats repeats;
+  bool by_row;  // it takes a row at a time
+  bool waits;   // for memory
 };
 
 // The loop that calls row(data, n, repeated) for each of its rows.
@@ -366,6 +398,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   bool as_it_is = true;
   bool in_order = true;
   bool merges = true;
+  bool joins = kind.repeats == Repeats::JoinedRows && !stream;
   uint32_t repeated = 0;
   int apart = 0;
   bool writes_apart = false;
@@ -379,16 +412,19 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     }
     largest = std::max(largest, sizes[k]);
     all_dense = all_dense && row_is_dense;
-    if (strides[k] == 0 && k >= outputs && kind.repeats) {
+    if (strides[k] == 0 && k >= outputs && kind.repeats != Repeats::No) {
       repeated |= uint32_t{1} << k;
     } else {
       as_it_is = as_it_is && row_is_dense;
+      joins = joins && follows;
     }
     in_order =
         in_order && (k >= outputs || follows ||
                      (!stream && (row_is_dense || size0 * sizes[k] <= kShortScatteredBytes)));
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
   }
+  joins = joins && repeated != 0 && size0 * sizes[outputs] >= kJoinedBytes &&
+          size0 * size1 * largest >= kJoinedFrom;
   int64_t apart_bytes = apart > 1 ? kApartRowBytes : kOneApartRowBytes;
   if (largest <= kNarrow) apart_bytes = apart > 1 ? kApartNarrowBytes : kOneApartNarrowBytes;
   const bool far = writes_apart && size0 * size1 * largest >= kFarBytes;
@@ -400,6 +436,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     const bool loop_repeats = !stream && as_it_is && repeated != 0;
     if (!loop_repeats) short_bytes = kShortRepeatedBytes;
     if (loop_repeats && largest <= kNarrow) short_bytes = kShortNarrowBytes;
+    if (joins) short_bytes = kShortJoinedBytes;
   }
   // Transposed operands that come from memory are worth buffers for more rows than short ones have.
   bool transposes = false;
@@ -445,7 +482,10 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
       stream && outputs == 1 &&
       (short_rows || (strides[0] == sizes[0] && size0 * sizes[0] >= kFarPieceBytes / 2));
   const DenseRowLoop rows_loop = in_pieces ? DenseRowLoop(streamed) : dense;
-  if (short_rows) {
+  if (joins && short_rows) {
+    for_each_joined_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
+                        dense);
+  } else if (short_rows) {
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, rows_loop);
   } else if (all_dense || size0 == 1 || (as_it_is && (!stream || (near && in_pieces)))) {
     if (size0 == 1) repeated = 0;
@@ -476,6 +516,7 @@ auto by_lines(DenseRowLoop dense, const int64_t* sizes, int operands, bool asks)
                                         int64_t rows, uint32_t repeated) {
     constexpr int64_t kAskedBytes = 1024;
     const int64_t most = asks ? kAskedBytes / *std::max_element(sizes, sizes + operands) : n;
+    if (joined_length(repeated) != 0) return dense(data, steps, n, rows, repeated);
     if (n < 2 * most &&
         (n * sizes[0] < kLinedBytes || at_lines(data[0], rows > 1 ? steps[0] : 0))) {
       return dense(data, steps, n, rows, repeated);
@@ -534,7 +575,7 @@ struct Unconverted : TensorIteratorBase {
 // See Note [Casts]. Converting dense rows, and not what lies anyhow, is fast.
 void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kind) {
   const DenseRowLoop dense = kind.loop;
-  bool repeats = kind.repeats;
+  bool repeats = kind.repeats != Repeats::No;
   Unconverted as_is(iter);
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   const auto is_converted = [&](int k) {
@@ -583,7 +624,8 @@ void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kin
     }
   };
   const auto convert = row_by_row(operands, convert_row);
-  for_each_row_of(as_is, sizes, {convert, repeats, /*by_row=*/true, kind.waits});
+  for_each_row_of(as_is, sizes,
+                  {convert, repeats ? Repeats::Rows : Repeats::No, /*by_row=*/true, kind.waits});
 }
 
 // All but small calls after a short cut.
@@ -634,27 +676,27 @@ OPLOOM_ALWAYS_INLINE char* const* small_rows(TensorIteratorBase& iter, int opera
 
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,
-                        bool repeats) {
+                        Repeats repeats) {
   for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream,
                        {dense, repeats, /*by_row=*/false, /*waits=*/false});
 }
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, bool stream,
-                        SingleRowLoop dense, bool repeats) {
+                        SingleRowLoop dense, Repeats repeats) {
   const auto loop = row_by_row(operands, dense);
   for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream,
                        {loop, repeats, /*by_row=*/true, /*waits=*/false});
 }
 
-void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, bool repeats,
+void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense, Repeats repeats,
                         bool waits) {
   if (char* const* rows = small_rows(iter, operands); rows != nullptr) {
     return dense(rows, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
   }
   for_each_other_row(iter, {dense, repeats, /*by_row=*/false, waits});
 }
-void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense, bool repeats,
-                        bool waits) {
+void for_each_dense_row(TensorIteratorBase& iter, int operands, SingleRowLoop dense,
+                        Repeats repeats, bool waits) {
   if (char* const* rows = small_rows(iter, operands); rows != nullptr) {
     return dense(rows, iter.numel(), /*repeated=*/0);
   }

@@ -205,7 +205,9 @@ Tensor type_as(const Tensor& self, const Tensor& other) {
 
 Tensor& fill_(Tensor& self, const Scalar& value) {
   auto iter = TensorIterator::borrowing_nullary_op(self);
-  fill_stub(DeviceType::CPU, iter, value);
+  alignas(16) char element[16];
+  value.store(self.scalar_type(), element);
+  fill_stub(DeviceType::CPU, iter, element);
   return self;
 }
 Tensor& fill_meta_(Tensor& self, const Scalar& value) { return self; }

@@ -564,10 +564,7 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
 void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                          const Scalar& value) {
   alignas(16) char number[16];
-  OPLOOM_DISPATCH(self.scalar_type(), "scatter", (OPLOOM_ALL), [&] {
-    const auto element = value.to<scalar_t>();
-    std::memcpy(number, &element, sizeof(element));
-  });
+  value.store(self.scalar_type(), number);
   const Plan plan(self, dim, index, index);
   with_opaque_type(self.itemsize(), [&]<typename T>(T element) {
     std::memcpy(&element, number, sizeof(element));

@@ -86,7 +86,7 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
   const bool by_rows = none && c10::isReducedFloatingType(dtype);
   const ScalarType computed = by_rows ? ScalarType::Float : dtype;
   const auto loop = kernel.rows[static_cast<size_t>(computed)];
-  const bool repeats = kernel.repeats(computed);
+  const at::detail::Repeats repeats = kernel.repeats[static_cast<size_t>(computed)];
   const int operands = iter.ntensors();
   OPLOOM_INTERNAL_ASSERT(loop != nullptr && operands <= kMaxOperands, iter.op_name(),
                          "(): no kernel for ", dtype);
@@ -95,7 +95,8 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
     const auto run = [&](char* const* row, int64_t n, uint32_t repeated) {
       convert(loop, row, n, repeated, numbers);
     };
-    at::detail::for_each_dense_row(iter, operands, run, repeats);
+    at::detail::for_each_dense_row(iter, operands, run,
+                                   std::min(repeats, at::detail::Repeats::Rows));
   } else {
     const auto run = [&](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
                          uint32_t repeated) { loop(data, steps, n, rows, repeated, numbers); };

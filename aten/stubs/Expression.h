@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/core/Namespace.h>
+#include <aten/iterator/DenseRows.h>
 #include <aten/stubs/DispatchStub.h>
 #include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
@@ -32,16 +33,14 @@ struct ExpressionKernel {
   // By dtype; null where there is none. Half and BFloat16, computed as float, need none, nor do
   // integers where the result is false of all.
   std::array<expression_rows_fn, c10::kNumScalarTypes> rows{};
-  uint32_t repeat = 0;  // bit i: the loop of dtype i takes repeated elements
-  bool waits = false;   // the loops compute so little that they wait for memory
+  std::array<at::detail::Repeats, c10::kNumScalarTypes> repeats{};  // of those loops
+  bool waits = false;  // the loops compute so little that they wait for memory
 
-  constexpr void add(ScalarType dtype, expression_rows_fn loop, bool repeats) {
+  constexpr void add(ScalarType dtype, expression_rows_fn loop, at::detail::Repeats reads) {
     rows[static_cast<size_t>(dtype)] = loop;
-    repeat |= uint32_t{repeats} << static_cast<int>(dtype);
+    repeats[static_cast<size_t>(dtype)] = reads;
   }
-  bool repeats(ScalarType dtype) const { return (repeat >> static_cast<int>(dtype) & 1) != 0; }
 };
-static_assert(c10::kNumScalarTypes <= 32);
 
 using expression_kernel = const ExpressionKernel*;
 

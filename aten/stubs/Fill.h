@@ -3,12 +3,11 @@
 
 #include <aten/iterator/TensorIterator.h>
 #include <aten/stubs/DispatchStub.h>
-#include <c10/core/Scalar.h>
 
 namespace at::inline oploom_v1::native {
 
-// Operand: the output. The value is converted to its dtype.
-using fill_fn = void (*)(TensorIteratorBase&, const Scalar& value);
+// Operand: the output, of whose dtype the element is.
+using fill_fn = void (*)(TensorIteratorBase&, const void* element);
 OPLOOM_DECLARE_DISPATCH(fill_fn, fill_stub);
 
 }  // namespace at::inline oploom_v1::native

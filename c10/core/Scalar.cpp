@@ -3,6 +3,7 @@
 #include <c10/util/complex_math.h>
 
 #include <cmath>
+#include <cstring>
 #include <sstream>
 
 namespace c10::inline oploom_v1 {
@@ -32,6 +33,19 @@ Scalar Scalar::conj() const { return isComplex() ? Scalar(c10::conj(complex_)) :
 
 Scalar Scalar::log() const {
   return isComplex() ? Scalar(c10::log(complex_)) : Scalar(std::log(to_unchecked<double>()));
+}
+
+void Scalar::store(ScalarType dtype, void* element) const {
+  const auto write = [element](auto number) { std::memcpy(element, &number, sizeof(number)); };
+  switch (dtype) {
+#define OPLOOM_STORE(cpp_type, name, text) \
+  case ScalarType::name:                   \
+    return write(to<cpp_type>());
+    OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_STORE)
+#undef OPLOOM_STORE
+    default:
+      OPLOOM_INTERNAL_ASSERT(false, "no elements of dtype ", dtype);
+  }
 }
 
 bool Scalar::equals(const Scalar& other) const {

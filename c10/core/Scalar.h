@@ -176,6 +176,9 @@ class OPLOOM_API Scalar final {
     }
   }
 
+  // Writes the number as an element of that dtype. Throws as to() does.
+  void store(ScalarType dtype, void* element) const;
+
 #define OPLOOM_SCALAR_TO(cpp_type, name, text) \
   cpp_type to##name() const { return to<cpp_type>(); }
   OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_SCALAR_TO)

@@ -59,6 +59,53 @@ def test_results(w, dtype):
         assert (result.numpy() == wanted).all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES + ["int8", "int32", "int64", "bfloat16", "bool"])
+@pytest.mark.parametrize(
+    "w", [8, 9, 16, 17, 31, 32, 33, 50, 63, 64, 65, 100, 129, 200, 255, 256, 300, 1000]
+)
+def test_columns_beside_many_rows(w, dtype):
+    """So many that they are taken as one row; of operators with two and three inputs."""
+    rows = 40000 // w + 5  # no multiple of a vector
+    memory = numbers((rows * w + 1,), dtype)
+    dense, every_second = memory[1:].reshape(rows, w), numbers((rows, 2), dtype)[:, :1]
+    column = numbers((rows, 1), dtype)
+    x, c, e = (
+        t.to(oploom.float32).numpy() if dtype == "bfloat16" else t.numpy()
+        for t in (dense, column, every_second)
+    )
+    if dtype == "bool":
+        cases = [
+            (dense & column, x & c),
+            (every_second | dense, x | e),
+            (dense ^ column.expand(rows, w), x ^ c),
+        ]
+    else:
+        cases = [
+            (dense + column, x + c),
+            (every_second - dense, e - x),
+            (oploom.sub(dense, column, alpha=2), x - 2 * c),
+            (column * every_second.expand(rows, w), c * e + 0 * x),
+            (oploom.addcmul(dense, column, every_second), x + c * e),
+            (oploom.addcmul(column, dense, every_second), c + x * e),
+            (dense.clone().mul_(column), x * c),
+        ]
+    if "complex" not in dtype and dtype != "bool":
+        cases += [(oploom.maximum(dense, column), np.maximum(x, c)), (dense > column, x > c)]
+    if "float" in dtype:
+        cases += [
+            (oploom.lerp(dense, column, 0.5), x + (c - x) / 2),
+            (oploom.isclose(every_second, dense), e == x),
+        ]
+    for result, wanted in cases:
+        assert (
+            result.to(oploom.float32 if dtype == "bfloat16" else result.dtype).numpy() == wanted
+        ).all()
+    out = oploom.cat([memory, memory[:1]])[1:-1].reshape(rows, w)
+    if dtype != "bool":
+        oploom.mul(dense, column, out=out)
+        assert (out.to(oploom.float32 if dtype == "bfloat16" else out.dtype).numpy() == x * c).all()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("w", WIDTHS)
 def test_results_with_gaps(w, dtype):

@@ -158,8 +158,7 @@ inline constexpr bool kTakesPairs = Rows<T>::kPairs&& requires {
 // Whether loops over so many rows read a pair of vectors again and again where one number stands
 // for a whole row. Those that the compiler has to vectorise do not.
 template <typename T, size_t kInputs>
-inline constexpr bool kReadsRepeated = kInputs > 1 &&
-                                       (Rows<T>::V::kInRegister || Rows<T>::size() > 1);
+inline constexpr bool kReadsRepeated = kInputs > 1 && Rows<T>::size() > 1;
 
 // Row k of kInputs at element i. Bit k of `repeated` is set where it is such a pair.
 template <size_t kInputs, typename T>

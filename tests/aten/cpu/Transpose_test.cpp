@@ -318,15 +318,20 @@ Layout layout(Kind kind, int64_t size0, int64_t size1) {
 
 __extension__ using Wide = unsigned __int128;  // as large as the largest element
 
-// Element i of row k: where it is repeated, of the kRepeatedBytes that there are of it.
+// Element i of row k: where it is repeated, of the kRepeatedBytes that there are of it, and where
+// rows of `length` are joined of the kJoinedBytes that there are of it for each.
 template <typename T>
-T element(char* const* row, int k, int64_t i, uint32_t repeated) {
+T element(char* const* row, int k, int64_t i, uint32_t repeated, int64_t length = 0) {
   constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
-  return reinterpret_cast<const T*>(row[k])[(repeated >> k & 1) != 0 ? i % kElements : i];
+  constexpr int64_t kJoined = at::detail::kJoinedBytes / int64_t{sizeof(T)};
+  if ((repeated >> k & 1) != 0) {
+    i = length == 0 ? i % kElements : i / length * kJoined + i % kJoined;
+  }
+  return reinterpret_cast<const T*>(row[k])[i];
 }
 
-// out = a + b + c, where c has elements of another size than the others. By a loop that reads
-// repeated vectors, and by one that does not.
+// out = a + b + c, where c may have elements of another size than the others. By loops that do each
+// thing with what is repeated; those that join rows have elements of one size.
 template <typename T, typename C>
 void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t size0, int64_t size1,
                 bool stream) {
@@ -356,18 +361,26 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
                          static_cast<T>(reinterpret_cast<const C*>(data[3])[at(3, i, j)]));
     }
   }
-  for (const auto& [repeats, by_row, near] : {std::tuple(false, false, false),
-                                              {false, true, false},
-                                              {true, false, false},
-                                              {true, true, true}}) {
+  using at::detail::Repeats;
+  for (const auto& [repeats, by_row, near] : {std::tuple(Repeats::No, false, false),
+                                              {Repeats::No, true, false},
+                                              {Repeats::Rows, false, false},
+                                              {Repeats::Rows, true, true},
+                                              {Repeats::JoinedRows, false, false}}) {
+    if (repeats == Repeats::JoinedRows && sizeof(T) != sizeof(C)) continue;
     const at::detail::NearFetchesGuard guard(near, near, near);
     memory[0] = before;
     data[0] = memory[0].data();
-    const auto add = [](char* const* row, int64_t n, uint32_t repeated) {
+    bool fills_vectors = true;
+    const auto add = [&](char* const* row, int64_t n, uint32_t repeated, auto... length) {
       for (int64_t i = 0; i < n; ++i) {
         reinterpret_cast<T*>(row[0])[i] =
-            static_cast<T>(element<T>(row, 1, i, repeated) + element<T>(row, 2, i, repeated) +
-                           static_cast<T>(element<C>(row, 3, i, repeated)));
+            static_cast<T>(element<T>(row, 1, i, repeated, length...) +
+                           element<T>(row, 2, i, repeated, length...) +
+                           static_cast<T>(element<C>(row, 3, i, repeated, length...)));
+      }
+      if constexpr (sizeof...(length) > 0) {
+        fills_vectors = fills_vectors && n % (at::detail::kJoinedBytes / sizeof(T)) == 0;
       }
     };
     if (by_row) {
@@ -375,13 +388,15 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
                                      repeats);
     } else {
       at::detail::for_each_dense_row(data, strides, sizes, 1, 4, size0, size1, stream,
-                                     at::detail::row_by_row<4>(add), repeats);
+                                     at::detail::row_by_row<4>(add, add), repeats);
     }
     at::detail::stream_fence();
+    EXPECT_TRUE(fills_vectors);
     ASSERT_EQ(memory[0], wanted) << "out " << out_kind << ", a " << a_kind << ", b " << b_kind
                                  << ", c " << c_kind << ", " << size0 << " x " << size1
-                                 << ", stream " << stream << ", repeats " << repeats << ", by row "
-                                 << by_row << ", near " << near;
+                                 << ", stream " << stream << ", repeats "
+                                 << static_cast<int>(repeats) << ", by row " << by_row << ", near "
+                                 << near;
   }
 }
 
@@ -456,6 +471,8 @@ TEST(Transpose, ShortRowsTakenTogether) {
           check_rows<uint8_t, uint16_t>(kFollowing, a, b, c, 33, 300, stream);
           check_rows<uint64_t, uint64_t>(kFollowing, a, b, c, 3, 700, stream);
           check_rows<uint64_t, uint64_t>(kFollowing, a, b, c, 16, 200, stream);
+          check_rows<uint32_t, uint32_t>(kFollowing, a, b, c, 33, 201, stream);
+          check_rows<uint8_t, uint8_t>(kFollowing, a, b, c, 70, 300, stream);
           check_rows<uint32_t, uint32_t>(kDense, a, b, c, 20, 200, stream);
           check_rows<Wide, Wide>(kFollowing, a, b, c, 3, 400, stream);
           check_rows<uint16_t, uint32_t>(kFollowing, a, b, c, 400, 30, stream);

@@ -49,8 +49,9 @@ Tensor small_numbers(at::IntArrayRef shape, ScalarType dtype) {
   return at::randint(-5, 6, shape, at::kDouble).to(dtype);
 }
 
-// The dtype, and whether the loop reads repeated vectors.
-class ManyOutputsTest : public testing::TestWithParam<std::tuple<ScalarType, bool>> {};
+// The dtype, and what the loop does with elements that are repeated.
+class ManyOutputsTest : public testing::TestWithParam<std::tuple<ScalarType, at::detail::Repeats>> {
+};
 
 TEST_P(ManyOutputsTest, EveryLayout) {
   const auto [dtype, repeats] = GetParam();
@@ -85,9 +86,10 @@ TEST_P(ManyOutputsTest, EveryLayout) {
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, ManyOutputsTest,
                          testing::Combine(testing::Values(at::kFloat, at::kDouble, at::kBFloat16),
-                                          testing::Bool()),
+                                          testing::Values(at::detail::Repeats::No,
+                                                          at::detail::Repeats::Rows)),
                          [](const auto& info) {
-                           const bool repeats = std::get<1>(info.param);
+                           const bool repeats = std::get<1>(info.param) != at::detail::Repeats::No;
                            return std::string(c10::toString(std::get<0>(info.param))) +
                                   (repeats ? "Repeated" : "");
                          });

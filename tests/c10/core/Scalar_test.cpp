@@ -78,6 +78,22 @@ TEST(Scalar, UncheckedConversionWraps) {
   EXPECT_EQ(Scalar(c10::complex<double>(3, 4)).to_unchecked<float>(), 3.0f);
 }
 
+TEST(Scalar, IsStoredAsAnElement) {
+  const auto stored = []<typename T>(const Scalar& number, T /*of the type*/) {
+    T elements[] = {T(7), T(7)};
+    number.store(c10::CppTypeToScalarType<T>::value, elements);
+    EXPECT_EQ(elements[1], T(7));
+    return elements[0];
+  };
+  EXPECT_EQ(stored(-3, std::int8_t{}), -3);
+  EXPECT_EQ(stored(kMinLong, std::int64_t{}), kMinLong);
+  EXPECT_EQ(stored(2, true), true);
+  EXPECT_EQ(stored(0.1, 0.F), 0.1F);
+  EXPECT_EQ(stored(true, c10::complex<double>()), c10::complex<double>(1, 0));
+  EXPECT_EQ(static_cast<float>(stored(2.5, c10::Half())), 2.5F);
+  EXPECT_THROWS(stored(300, std::uint8_t{}), c10::Error, "uint8");
+}
+
 TEST(Scalar, NegatesConjugatesAndCompares) {
   EXPECT_EQ((-Scalar(3)).toLong(), -3);
   EXPECT_EQ((-Scalar(kMinLong)).toLong(), kMinLong);
