@@ -35,17 +35,22 @@ Scalar Scalar::log() const {
   return isComplex() ? Scalar(c10::log(complex_)) : Scalar(std::log(to_unchecked<double>()));
 }
 
+namespace {
+template <typename T>
+void store_as(const Scalar& number, void* element) {
+  const T converted = number.to<T>();
+  std::memcpy(element, &converted, sizeof(T));
+}
+}  // namespace
+
 void Scalar::store(ScalarType dtype, void* element) const {
-  const auto write = [element](auto number) { std::memcpy(element, &number, sizeof(number)); };
-  switch (dtype) {
-#define OPLOOM_STORE(cpp_type, name, text) \
-  case ScalarType::name:                   \
-    return write(to<cpp_type>());
-    OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_STORE)
+  // By a table, and not a switch: most need no stack, and tensors of one element are filled so.
+#define OPLOOM_STORE(cpp_type, name, text) &store_as<cpp_type>,
+  static constexpr void (*kStores[])(const Scalar&,
+                                     void*) = {OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_STORE)};
 #undef OPLOOM_STORE
-    default:
-      OPLOOM_INTERNAL_ASSERT(false, "no elements of dtype ", dtype);
-  }
+  OPLOOM_INTERNAL_ASSERT(dtype != ScalarType::Undefined, "store(): no elements of this dtype");
+  kStores[static_cast<size_t>(dtype)](*this, element);
 }
 
 bool Scalar::equals(const Scalar& other) const {
