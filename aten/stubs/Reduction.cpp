@@ -68,10 +68,9 @@ bool are_planes(const WalkDims& kept, int64_t stride, int64_t count, int64_t in_
 namespace {
 
 struct ReducePlan {
-  // `most`: columns that are taken together where the elements of `in` are neighbours; `shortest`:
-  // see Note [Reduction operations].
-  ReducePlan(const TensorBase& out, const TensorBase& in, DimMask mask, int64_t most,
-             int64_t shortest) {
+  // `most`: columns that are taken together where the elements of `in` are neighbours.
+  ReducePlan(const Reduction& r, const TensorBase& out, const TensorBase& in, DimMask mask,
+             int64_t most) {
     const bool keepdim = out.dim() == in.dim();
     const auto in_size = static_cast<int64_t>(in.itemsize());
     const auto out_size = static_cast<int64_t>(out.itemsize());
@@ -106,7 +105,8 @@ struct ReducePlan {
     const bool apart = rows.in == 0 || std::abs(rows.in) > std::abs(kept[0].in);
     if (width > 0 && apart && kept[0].in != 0) {
       by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
-    } else if (depth >= 8 && rows.size <= (rows.in == in_size ? most : kShortRow)) {
+    } else if (rows.size <= (rows.in == in_size ? most : kShortRow) &&
+               (depth >= 8 || (depth > 1 && are_better_across(r, rows.size)))) {
       // So are the elements of short rows, and those of neighbouring outputs with them.
       by_columns = true;
       across = rows.size;
@@ -122,7 +122,7 @@ struct ReducePlan {
       // Rows that are whole outputs are gone through by one call. Others take a walk for each
       // output: sums of patches of 2 x 2, 14 beside each other, took seven times as long so.
       const int64_t fewest = depth == 1 ? 16 : std::max<int64_t>(4, rows.size);
-      by_columns = rows.size < shortest && width >= fewest;
+      by_columns = rows.size < r.shortest && width >= fewest;
     }
     depth = count;
     if (by_columns) {
@@ -145,6 +145,17 @@ struct ReducePlan {
   WalkDim columns{};
   int64_t across = 1;
   int64_t depth = 1;
+
+ private:
+  // Whether two rows of n elements for an output, or a few, are better taken element by element,
+  // and their sums together, than one after the other: that takes as long for a row as some hundred
+  // numbers. Of states that take longer to come together it does not pay, nor of elements that
+  // become much wider ones, unless rows are shorter.
+  static bool are_better_across(const Reduction& r, int64_t n) {
+    const int64_t most_bytes = r.state_bytes > 2 * r.elem_size ? 512 : 1024;
+    return n >= r.shortest && n * static_cast<int64_t>(r.state_bytes) <= most_bytes &&
+           r.state_bytes > 0;
+  }
 };
 
 // Combines states pairwise: the k-th level holds a state of 2^k parts, or nothing.
@@ -403,18 +414,21 @@ class ColumnsReduction {
   std::unique_ptr<char[]> buffer_;
 };
 
-// The elements of each output, split along the longest dimension into parts that are reduced
-// independently.
+// The elements of each output, split along one dimension into parts that are reduced independently.
 class ReduceParts {
  public:
   ReduceParts(const Reduction& r, const ReducePlan& plan) : plan_(plan) {
-    for (size_t d = 1; d < plan.reduced.size(); ++d) {
-      if (plan.reduced[d].size > plan.reduced[dim_].size) dim_ = d;
-    }
-    const int64_t length = plan.reduced[dim_].size;
     const int64_t work = plan.outputs * plan.count;
     const int64_t together = plan.by_columns ? std::min(plan.columns.size, r.most_columns) : 1;
     const int64_t tasks = plan.outputs * plan.across / together;
+    // The last dimension that makes enough parts: their elements are neighbours then. Of columns,
+    // and where there is none, the longest.
+    constexpr int64_t kEnough = 16;
+    for (size_t d = 1; d < plan.reduced.size(); ++d) {
+      const bool enough = !plan.by_columns && tasks * plan.reduced[d].size >= kEnough;
+      if (enough || plan.reduced[d].size > plan.reduced[dim_].size) dim_ = d;
+    }
+    const int64_t length = plan.reduced[dim_].size;
     step_ = length;
     if (tasks < 32 && work >= 2 * kReduceGrain) {
       // The states of columns are not worth merging after few rows.
@@ -610,9 +624,8 @@ void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, c
 void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
-  const ReducePlan plan(result, self, mask,
-                        ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())),
-                        r.shortest);
+  const ReducePlan plan(r, result, self, mask,
+                        ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())));
   r.ahead = r.rows_ahead = Ahead::None;
   if (has_bytes(self, kFetchedBytes)) {
     const bool in_order = self.is_contiguous() && plan.reduced.size() == 1 && plan.kept.size() <= 1;

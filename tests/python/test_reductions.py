@@ -213,5 +213,28 @@ def test_columns_are_the_same_however_many_threads_share_them(shape):
         oploom.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("shape", [(8, 3, 100, 130), (4, 16, 70, 90), (3, 100, 9, 50), (16, 7, 5, 33), (2, 2, 700, 90)])
+def test_outer_and_inner_dimensions(shape):
+    """Few rows for each output, or long ones that are shared out; the same bits for all threads."""
+    values = np.random.default_rng(0).random(shape) - 0.4
+    threads = oploom.get_num_threads()
+    for dtype in ("float32", "float64", "bfloat16", "int16"):
+        x = oploom.tensor(values * 100).to(getattr(oploom, dtype))
+        wide = wide_array(x)
+        for dims in [(0, 2, 3), (0, 3), (1, 3), (0, 2), (1, 2, 3)]:
+            functions = [x.sum, x.amax] if dtype == "int16" else [x.sum, x.amax, x.var, x.mean]
+            wanted = [wide.sum(dims), wide.max(dims), wide.var(dims, ddof=1), wide.mean(dims)]
+            try:
+                oploom.set_num_threads(1)
+                results = [f(dims) for f in functions]
+                for result, value in zip(results, wanted):
+                    rtol = 5e-3 if dtype == "bfloat16" else 1e-5
+                    np.testing.assert_allclose(wide_array(result), value, rtol, atol=10 * rtol)
+                oploom.set_num_threads(3)
+                assert [f(dims).tolist() for f in functions] == [r.tolist() for r in results]
+            finally:
+                oploom.set_num_threads(threads)
+
+
 if __name__ == "__main__":
     main()
