@@ -567,9 +567,12 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       return copy_rows_kernel(data[0], strides[2], data[1], strides[3], static_cast<size_t>(bytes),
                               size1);
     }
-    // Short rows are walked over across, as far as the first-level cache holds what they touch.
+    // Short rows are walked over across, as far as the first-level cache holds what they touch: as
+    // many of them, but so many at least.
+    constexpr int64_t kReach = 16384, kFewest = 64, kMost = 1024;
     const bool across = size0 < kShort && size0 < size1 && !(strides[1] == -to_size && bytes > 32);
-    const int64_t block = across ? 1024 : 1;
+    const int64_t reach = std::max<int64_t>(std::abs(strides[2]) + std::abs(strides[3]), 1);
+    const int64_t block = across ? std::clamp<int64_t>(kReach / reach, kFewest, kMost) : 1;
     // A processor that reads backwards does not see coming where the next row begins.
     const bool fetches = strides[1] == -to_size && bytes >= kFetched / 4;
     const int64_t fetched = std::min(bytes, kFetched);

@@ -21,25 +21,41 @@ std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t> dot_product(const T* x, c
   return sum;
 }
 
-// The same in float, in four vectors.
-template <typename T>
-requires(c10::is_reduced_floating_point_v<T>) float dot_product(const T* x, const T* y, int64_t n) {
+// The same in float for rows of x, `row` elements from one to the next, each in four vectors, two
+// pairs: of several, memory is read in as many places, and y is converted for all of them.
+template <int rows, typename T>
+requires(c10::is_reduced_floating_point_v<T>) OPLOOM_ALWAYS_INLINE
+    void dot_products(const T* x, int64_t row, const T* y, int64_t n, float* results) {
   using R = vec::Rows<T>;
+  using V = typename R::V;
   constexpr int kSums = 4;
-  typename R::V sums[kSums];
-  for (auto& sum : sums) sum = typename R::V(0.0F);
-  const auto add = [&](auto& sum, const auto& a, const auto& b)
-                       OPLOOM_ALWAYS_INLINE_LAMBDA { sum = fmadd(a, b, sum); };
+  V sums[rows][kSums];
+#pragma GCC unroll 16
+  for (int k = 0; k < rows * kSums; ++k) sums[k / kSums][k % kSums] = V(0.0F);
+  const auto add = [&](int k, const V& factor, const auto& load) OPLOOM_ALWAYS_INLINE_LAMBDA {
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r) sums[r][k] = fmadd(load(x + r * row), factor, sums[r][k]);
+  };
   int64_t i = 0;
   for (; i + kSums * R::size() <= n; i += kSums * R::size()) {
 #pragma GCC unroll 4
     for (int k = 0; k < kSums; ++k) {
-      add(sums[k], R::load(x + i + k * R::size()), R::load(y + i + k * R::size()));
+      const int64_t pair = i + k / 2 * 2 * R::size();
+      add(k, R::load_of_pair(y + pair, k % 2),
+          [&](const T* p) OPLOOM_ALWAYS_INLINE_LAMBDA { return R::load_of_pair(p + pair, k % 2); });
     }
   }
-  for (; i + R::size() <= n; i += R::size()) add(sums[0], R::load(x + i), R::load(y + i));
-  if (i < n) add(sums[1], R::load(x + i, n - i), R::load(y + i, n - i));
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])).reduce_add();
+  for (; i + R::size() <= n; i += R::size()) {
+    add(0, R::load(y + i), [&](const T* p) OPLOOM_ALWAYS_INLINE_LAMBDA { return R::load(p + i); });
+  }
+  if (i < n) {
+    add(1, R::load(y + i, n - i),
+        [&](const T* p) OPLOOM_ALWAYS_INLINE_LAMBDA { return R::load(p + i, n - i); });
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; ++r) {
+    results[r] = ((sums[r][0] + sums[r][1]) + (sums[r][2] + sums[r][3])).reduce_add();
+  }
 }
 
 // sums[j] += the products of four factors with the j-th elements of rows of a, for kFewestColumns.
@@ -93,12 +109,25 @@ void put_all(T* y, int64_t stride, const S* sums, int64_t n, Factor alpha, Facto
 template <typename T, typename Factor>
 void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
   constexpr int64_t kGrain = 32768;  // products
+  // Rows, whose sums stay in registers.
+  constexpr int kTogether = !vec::Vec<float>::kInRegister ? 1 : vec::Vec<float>::size() > 8 ? 4 : 2;
   const auto* a = static_cast<const T*>(g.a);
   const auto* x = static_cast<const T*>(g.x);
   auto* y = static_cast<T*>(g.y);
   const auto by_rows = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      put_scaled(y[i * g.y_stride], dot_product(a + i * g.a_row, x, g.n), alpha, beta);
+    int64_t i = begin;
+    if constexpr (c10::is_reduced_floating_point_v<T>) {
+      const auto put = [&]<int rows>(std::integral_constant<int, rows>) {
+        float results[rows];
+        dot_products<rows>(a + i * g.a_row, g.a_row, x, g.n, results);
+        for (const float result : results) put_scaled(y[i++ * g.y_stride], result, alpha, beta);
+      };
+      while (i + kTogether <= end) put(std::integral_constant<int, kTogether>());
+      while (i < end) put(std::integral_constant<int, 1>());
+    } else {
+      for (; i < end; ++i) {
+        put_scaled(y[i * g.y_stride], dot_product(a + i * g.a_row, x, g.n), alpha, beta);
+      }
     }
   };
   // Blocks of columns, the last one beginning where it ends with the row, whose sums stay in the
@@ -106,7 +135,8 @@ void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
   constexpr int64_t kWidth = GemvArguments::kFewestColumns;
   const auto by_columns = [&](int64_t begin, int64_t end) {
     using S = std::conditional_t<sizeof(T) == 1 || std::is_same_v<T, int16_t>, uint16_t,
-                                 decltype(dot_product(x, x, 0))>;
+                                 std::conditional_t<c10::is_reduced_floating_point_v<T>, float,
+                                                    decltype(dot_product(x, x, 0))>>;
     constexpr int64_t kBlocks = 32;
     const T zeros[kWidth] = {};
     alignas(64) S sums[kBlocks * kWidth];

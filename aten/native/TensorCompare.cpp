@@ -16,6 +16,7 @@
 #include <generated/native/promote_types.h>
 #include <generated/native/result_type.h>
 #include <generated/native/where.h>
+#include <generated/ops/TensorOperators.h>
 #include <generated/ops/_isclose.h>
 #include <generated/ops/abs.h>
 #include <generated/ops/add.h>

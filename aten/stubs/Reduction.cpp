@@ -105,8 +105,8 @@ struct ReducePlan {
     const bool apart = rows.in == 0 || std::abs(rows.in) > std::abs(kept[0].in);
     if (width > 0 && apart && kept[0].in != 0) {
       by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
-    } else if (rows.size <= (rows.in == in_size ? most : kShortRow) &&
-               (depth >= 8 || (depth > 1 && are_better_across(r, rows.size)))) {
+    } else if (depth > 1 && rows.size <= (rows.in == in_size ? most : kShortRow) &&
+               (depth >= 8 || are_better_across(r, rows.size))) {
       // So are the elements of short rows, and those of neighbouring outputs with them.
       by_columns = true;
       across = rows.size;
@@ -151,7 +151,7 @@ struct ReducePlan {
   // and their sums together, than one after the other: that takes as long for a row as some hundred
   // numbers. Of states that take longer to come together it does not pay, nor of elements that
   // become much wider ones, unless rows are shorter.
-  static bool are_better_across(const Reduction& r, int64_t n) {
+  OPLOOM_NOINLINE static bool are_better_across(const Reduction& r, int64_t n) {
     const int64_t most_bytes = r.state_bytes > 2 * r.elem_size ? 512 : 1024;
     return n >= r.shortest && n * static_cast<int64_t>(r.state_bytes) <= most_bytes &&
            r.state_bytes > 0;
@@ -419,6 +419,7 @@ class ReduceParts {
  public:
   ReduceParts(const Reduction& r, const ReducePlan& plan) : plan_(plan) {
     const int64_t work = plan.outputs * plan.count;
+    if (work < 2 * kReduceGrain) return;
     const int64_t together = plan.by_columns ? std::min(plan.columns.size, r.most_columns) : 1;
     const int64_t tasks = plan.outputs * plan.across / together;
     // The last dimension that makes enough parts: their elements are neighbours then. Of columns,
@@ -430,7 +431,7 @@ class ReduceParts {
     }
     const int64_t length = plan.reduced[dim_].size;
     step_ = length;
-    if (tasks < 32 && work >= 2 * kReduceGrain) {
+    if (tasks < 32) {
       // The states of columns are not worth merging after few rows.
       const int64_t most = plan.by_columns ? std::max<int64_t>(1, length / 32) : length;
       const int64_t wanted = std::min({int64_t{64} / tasks, work / kReduceGrain, most});
@@ -444,6 +445,7 @@ class ReduceParts {
     return dims;
   }
   int64_t count(int64_t part) const {
+    if (number == 1) return plan_.depth;
     const int64_t length = plan_.reduced[dim_].size;
     return plan_.depth / length * std::min(step_, length - part * step_);
   }

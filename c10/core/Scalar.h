@@ -7,61 +7,12 @@
 #include <c10/util/complex.h>
 
 #include <cstdint>
-#include <limits>
 #include <ostream>
 #include <type_traits>
 
 namespace c10::inline oploom_v1 {
 
 namespace detail {
-
-// Whether `value` lies outside of what To can hold. Fractions are dropped without complaint;
-// infinities fit every type that has them; a negative integer fits an unsigned type if its
-// magnitude does, so that `a - 1` may be computed as `a + 255` (as the field does).
-template <typename To, typename From>
-bool overflows(From value) {
-  using To_limits = std::numeric_limits<To>;
-  if constexpr (std::is_same_v<To, bool> || std::is_same_v<From, bool>) {
-    return false;
-  } else if constexpr (is_complex_v<From>) {
-    if constexpr (is_complex_v<To>) {
-      using Part = typename To::value_type;
-      return overflows<Part>(value.real()) || overflows<Part>(value.imag());
-    } else {
-      return value.imag() != 0 || overflows<To>(value.real());
-    }
-  } else if constexpr (is_complex_v<To>) {
-    return overflows<typename To::value_type>(value);
-  } else if constexpr (std::is_floating_point_v<From>) {
-    if constexpr (std::is_integral_v<To>) {
-      // The bounds are powers of two (or 0), hence exact as doubles, unlike the type's largest
-      // value.
-      if (!__builtin_isfinite(value)) return true;
-      const From above = From(2) * static_cast<From>(To(1) << (To_limits::digits - 1));
-      const From whole = static_cast<From>(__builtin_trunc(value));
-      return To_limits::is_signed ? (whole < -above || whole >= above)
-                                  : (whole <= -above || whole >= above);
-    } else {
-      if (!__builtin_isfinite(value)) return false;
-      return value < static_cast<double>(To_limits::lowest()) ||
-             value > static_cast<double>(To_limits::max());
-    }
-  } else {  // from an integer
-    if constexpr (std::is_integral_v<To>) {
-      if constexpr (!To_limits::is_signed && std::numeric_limits<From>::is_signed) {
-        const auto magnitude = value < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(value)
-                                         : static_cast<std::uint64_t>(value);
-        return magnitude > To_limits::max();
-      } else {
-        return value < To_limits::lowest() || value > To_limits::max();
-      }
-    } else {
-      const auto wide = static_cast<double>(value);
-      return wide < static_cast<double>(To_limits::lowest()) ||
-             wide > static_cast<double>(To_limits::max());
-    }
-  }
-}
 
 // The conversion that casts of elements use: complex numbers lose their imaginary part, floating
 // numbers go to unsigned types by way of int64 (so that negative ones wrap, on every machine).
@@ -92,14 +43,6 @@ OPLOOM_ALWAYS_INLINE To cast_element(From value) {
   } else {
     return static_cast<To>(value);
   }
-}
-
-[[noreturn]] OPLOOM_API void throw_overflow(ScalarType to);
-
-template <typename To, typename From>
-To checked_convert(From value) {
-  if (OPLOOM_UNLIKELY((overflows<To, From>(value)))) throw_overflow(scalar_type_of_v<To>);
-  return cast_element<To, From>(value);
 }
 
 }  // namespace detail
@@ -147,20 +90,9 @@ class OPLOOM_API Scalar final {
     }
   }
 
-  // Throws an Error when the number does not fit T.
+  // As the type of a dtype's elements. Throws an Error when the number does not fit T.
   template <typename T>
-  T to() const {
-    switch (kind_) {
-      case Kind::Bool:
-        return detail::checked_convert<T>(integer_ != 0);
-      case Kind::Integral:
-        return detail::checked_convert<T>(integer_);
-      case Kind::Floating:
-        return detail::checked_convert<T>(floating_);
-      default:
-        return detail::checked_convert<T>(complex_);
-    }
-  }
+  T to() const;
   // Wraps, rounds and drops as casts of elements do.
   template <typename T>
   T to_unchecked() const {
@@ -198,6 +130,8 @@ class OPLOOM_API Scalar final {
   bool operator==(const Scalar& other) const { return kind_ == other.kind_ && equals(other); }
 
  private:
+  template <typename T>
+  T converted() const;
   enum class Kind : std::uint8_t { Bool, Integral, Floating, Complex };
   Kind kind_;
   union {
@@ -206,6 +140,17 @@ class OPLOOM_API Scalar final {
     complex<double> complex_;
   };
 };
+
+// Compiled once: kernels convert numbers for each dtype and instruction set.
+#define OPLOOM_SCALAR_TO(cpp_type, name, text) \
+  extern template OPLOOM_API cpp_type Scalar::to<cpp_type>() const;
+OPLOOM_FORALL_SCALAR_TYPES(OPLOOM_SCALAR_TO)
+#undef OPLOOM_SCALAR_TO
+// A type of its own beside the int64_t of 64-bit Linux.
+template <>
+inline long long Scalar::to<long long>() const {
+  return to<std::int64_t>();
+}
 
 OPLOOM_API std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 
