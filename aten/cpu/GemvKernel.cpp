@@ -122,7 +122,9 @@ void gemv(const GemvArguments& g, Factor alpha, Factor beta) {
         dot_products<rows>(a + i * g.a_row, g.a_row, x, g.n, results);
         for (const float result : results) put_scaled(y[i++ * g.y_stride], result, alpha, beta);
       };
-      while (i + kTogether <= end) put(std::integral_constant<int, kTogether>());
+      if constexpr (kTogether > 1) {
+        while (i + kTogether <= end) put(std::integral_constant<int, kTogether>());
+      }
       while (i < end) put(std::integral_constant<int, 1>());
     } else {
       for (; i < end; ++i) {
