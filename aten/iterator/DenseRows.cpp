@@ -8,6 +8,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -542,8 +543,42 @@ auto by_lines(DenseRowLoop dense, const int64_t* sizes, int operands, bool asks)
   };
 }
 
-// Elements as they lie in memory, `sizes` bytes each.
-void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const DenseRows& kind) {
+// The loops that convert operands, each of whose elements stands for a whole row; null for others.
+using ColumnLoads = std::array<CastLoop, kMaxOperands>;
+
+// for_each_row_of_kind() where such operands are converted before, for many rows at a time.
+void for_each_row_beside_columns(char** data, const int64_t* strides, const int64_t* sizes,
+                                 int outputs, int operands, int64_t size0, int64_t size1,
+                                 bool stream, const DenseRows& kind, const ColumnLoads& loads) {
+  constexpr int64_t kBytes = 16384, kBlock = 64;
+  alignas(kLineBytes) char buffers[kBytes];
+  int64_t columns = 0;
+  for (int k = 0; k < operands; ++k) columns += loads[k] != nullptr;
+  const int64_t bytes = kBytes / columns / kLineBytes * kLineBytes;
+  const int64_t block = bytes / *std::max_element(sizes, sizes + operands) / kBlock * kBlock;
+  char* at[kMaxOperands];
+  int64_t steps[2 * kMaxOperands];
+  std::copy_n(data, operands, at);
+  std::copy_n(strides, 2 * operands, steps);
+  for (int64_t j = 0; j < size1; j += block) {
+    const int64_t rows = std::min(block, size1 - j);
+    char* buffer = buffers;
+    for (int k = 0; k < operands; ++k) {
+      const int64_t outer = strides[operands + k];
+      at[k] = data[k] + j * outer;
+      if (loads[k] == nullptr) continue;
+      loads[k](buffer, sizes[k], at[k], outer, outer == 0 ? 1 : rows);
+      at[k] = buffer;
+      steps[operands + k] = outer == 0 ? 0 : sizes[k];
+      buffer += bytes;
+    }
+    for_each_row_of_kind(at, steps, sizes, outputs, operands, size0, rows, stream, kind);
+  }
+}
+
+// Elements as they lie in memory, or once such columns are converted, `sizes` bytes each.
+void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const DenseRows& kind,
+                     const ColumnLoads* loads = nullptr) {
   const int outputs = iter.noutputs(), operands = iter.ntensors();
   bool in_place = false;
   for (int k = outputs; k < operands; ++k) {
@@ -556,6 +591,12 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const Dense
   const bool is_long = !stream && iter.numel() * sizes[0] >= kLinedBytes;
   const DenseRows rows = {is_long ? DenseRowLoop(lines) : kind.loop, kind.repeats, kind.by_row,
                           kind.waits};
+  if (loads != nullptr) {
+    return iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+      for_each_row_beside_columns(data, strides, sizes, outputs, operands, size0, size1, stream,
+                                  rows, *loads);
+    });
+  }
   if (const int dims = short_plane_dims(iter, sizes, PlaneUse::Computed); dims != 0) {
     return for_each_short_plane(iter, dims, sizes, stream, kind.loop);
   }
@@ -583,11 +624,20 @@ void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kin
   };
   int64_t sizes[kMaxOperands];
   int64_t converted = 0;  // bytes of one element of each
+  ColumnLoads loads{};
+  constexpr int64_t kFewest = 4;  // elements of a row
+  bool columns = iter.ndim() > 0 && iter.shape()[0] >= kFewest;
   for (int k = 0; k < operands; ++k) {
     const OperandInfo& op = as_is.operand(k);
+    loads[k] = op.load;
+    columns = columns && op.store == nullptr && (op.load == nullptr || iter.strides(k)[0] == 0);
     sizes[k] =
         static_cast<int64_t>(elementSize(is_converted(k) ? op.current_dtype : op.target_dtype));
     if (is_converted(k)) converted += iter.element_size(k);
+  }
+  if (columns) {
+    for (int k = 0; k < operands; ++k) sizes[k] = iter.element_size(k);
+    return for_each_row_of(as_is, sizes, kind, &loads);
   }
   // All that is converted at once stays in the first-level cache.
   constexpr int64_t kBytes = 8192;

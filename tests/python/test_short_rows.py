@@ -106,6 +106,41 @@ def test_columns_beside_many_rows(w, dtype):
         assert (out.to(oploom.float32 if dtype == "bfloat16" else out.dtype).numpy() == x * c).all()
 
 
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "float16", "bfloat16", "int64", "complex64"]
+)
+@pytest.mark.parametrize("other", ["bool", "uint8", "int16", "bfloat16"])
+@pytest.mark.parametrize("w", [2, 4, 5, 17, 64, 129, 1000])
+def test_columns_of_another_dtype(w, other, dtype):
+    """Which are converted for many rows at a time, more than once here."""
+    rows = 2500 if w < 100 else 70
+    dense, column = numbers((3, rows, w), dtype), numbers((3, rows, 1), other)
+    of_all, one = numbers((1, rows, 1), other), numbers((3, 1, 1), other)
+    values = [
+        t.to(oploom.complex64 if "complex" in dtype else oploom.float64).numpy()
+        for t in (dense, column, of_all, one)
+    ]
+    x, c, a, o = values
+    cases = [
+        (dense * column, x * c),
+        (column + dense, x + c),
+        (dense + of_all, x + a),
+        (one * dense, x * o),
+    ]
+    cases += [(dense * one + column, x * o + c), (dense == column, x == c)]
+    if dtype in ("float32", "float64", "complex64"):
+        cases += [
+            (dense.clone().mul_(column), x * c),
+            (dense.transpose(0, 1) + of_all.transpose(0, 1), (x + a).transpose(1, 0, 2)),
+        ]
+    for result, wanted in cases:
+        assert (
+            (result.to(oploom.float32).numpy() == wanted).all()
+            if result.dtype == oploom.bfloat16
+            else (result.numpy() == wanted).all()
+        )
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("w", WIDTHS)
 def test_results_with_gaps(w, dtype):
