@@ -27,7 +27,7 @@ void compare(TensorIteratorBase& iter, const Op& op) {
         [&comparison](char* const* data, int64_t n, uint32_t repeated) {
           expression_row<T>(data, n, repeated, comparison, std::make_index_sequence<2>());
         },
-        kReadsRepeated<T, 2> ? at::detail::Repeats::Rows : at::detail::Repeats::No);
+        at::detail::Repeats::Rows);
   } else {
     using opmath_t = c10::opmath_type<T>;
     cpu_kernel(iter, [op](T a, T b) -> bool {

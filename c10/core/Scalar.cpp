@@ -85,7 +85,7 @@ OPLOOM_ALWAYS_INLINE T Scalar::converted() const {
   }
 }
 
-template <typename T>
+template <detail::ElementType T>
 T Scalar::to() const {
   return converted<T>();
 }

@@ -14,6 +14,12 @@ namespace c10::inline oploom_v1 {
 
 namespace detail {
 
+// The types of elements; long long beside int64_t, too.
+template <typename T>
+concept ElementType = requires {
+  CppTypeToScalarType<T>::value;
+};
+
 // The conversion that casts of elements use: complex numbers lose their imaginary part, floating
 // numbers go to unsigned types by way of int64 (so that negative ones wrap, on every machine).
 template <typename To, typename From>
@@ -91,7 +97,7 @@ class OPLOOM_API Scalar final {
   }
 
   // As the type of a dtype's elements. Throws an Error when the number does not fit T.
-  template <typename T>
+  template <detail::ElementType T>
   T to() const;
   // Wraps, rounds and drops as casts of elements do.
   template <typename T>

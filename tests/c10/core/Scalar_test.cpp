@@ -78,6 +78,14 @@ TEST(Scalar, UncheckedConversionWraps) {
   EXPECT_EQ(Scalar(c10::complex<double>(3, 4)).to_unchecked<float>(), 3.0f);
 }
 
+// What no dtype has is an error of the compiler, not of the linker.
+template <typename T>
+concept Converts = requires(const Scalar& number) {
+  number.to<T>();
+};
+static_assert(Converts<std::uint8_t> && Converts<long long> && Converts<c10::BFloat16>);
+static_assert(!Converts<unsigned> && !Converts<const char*>);
+
 TEST(Scalar, IsStoredAsAnElement) {
   const auto stored = []<typename T>(const Scalar& number, T /*of the type*/) {
     T elements[] = {T(7), T(7)};
