@@ -134,41 +134,20 @@ void draw_64(PhiloxState state, int64_t first, uint64_t* out) {
   }
 }
 
-// Writes count elements to positions first, first + 1, ... of the tensor in row-major order.
-template <typename T>
-void put(const TensorBase& self, int64_t first, const T* values, int64_t count) {
-  T* data = static_cast<T*>(self.mutable_data_ptr());
-  if (self.is_contiguous()) {
-    std::copy_n(values, count, data + first);
-    return;
-  }
-  const IntArrayRef sizes = self.sizes();
-  const IntArrayRef strides = self.strides();
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = first + i;
-    int64_t offset = 0;
-    for (int64_t d = self.dim() - 1; d >= 0; --d) {
-      offset += rest % sizes[d] * strides[d];
-      rest /= sizes[d];
-    }
-    data[offset] = values[i];
-  }
-}
-
 // Fills the tensor: make(first, values) computes kPiece elements from number `first` on.
 template <typename T, typename Make>
 void fill_in_pieces(const TensorBase& self, Make make) {
   const int64_t n = self.numel();
   const int64_t pieces = (n + kPiece - 1) / kPiece;
-  T* data = self.is_contiguous() ? static_cast<T*>(self.mutable_data_ptr()) : nullptr;
+  T* data = static_cast<T*>(self.mutable_data_ptr());
   at::parallel_for(0, pieces, 16, [&](int64_t begin, int64_t end) {
     alignas(64) T values[kPiece];
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t first = piece * kPiece;
       // One call, which is inlined and long.
-      T* to = data != nullptr && first + kPiece <= n ? data + first : values;
+      T* to = first + kPiece <= n ? data + first : values;
       make(first, to);
-      if (to == values) put(self, first, values, std::min(kPiece, n - first));
+      if (to == values) std::copy_n(values, n - first, data + first);
     }
   });
 }
@@ -328,33 +307,29 @@ void normal_kernel(const TensorBase& self, double mean, double std,
                   });
 }
 
-void exponential_kernel(const TensorBase& self, double lambda, std::optional<Generator> generator) {
-  OPLOOM_DISPATCH(self.scalar_type(), "exponential_", (OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-    using opmath_t = c10::opmath_type<scalar_t>;
-    const PhiloxState state = reserve(generator, 1);
-    const auto factor = static_cast<opmath_t>(-1 / lambda);
-    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
-      opmath_t uniform[kPiece];
-      draw_uniform<opmath_t>(state, first, uniform);
-      for (int64_t i = 0; i < kPiece; ++i) {
-        values[i] = static_cast<scalar_t>(portable_log(opmath_t(1) - uniform[i]) * factor);
-      }
-    });
-  });
-}
-
 // Whether a 32-bit draw, taken as a number on [0, 1), is below p.
 OPLOOM_ALWAYS_INLINE bool below(uint32_t bits, double p) {
   return static_cast<double>(bits) * 0x1p-32 < p;
 }
 
 void bernoulli_scalar_kernel(const TensorBase& self, double p, std::optional<Generator> generator) {
-  OPLOOM_DISPATCH(self.scalar_type(), "bernoulli_", (OPLOOM_ALL), [&] {
-    const PhiloxState state = reserve(generator, 1);
-    fill_in_pieces<scalar_t>(self, [&](int64_t first, scalar_t* values) {
+  const PhiloxState state = reserve(generator, 1);
+  // As below() decides: a draw is below p where it is below this integer.
+  const auto limit = static_cast<int64_t>(std::ceil(p * 0x1p32));
+  with_opaque_type(self.itemsize(), [&]<typename T>(T one) {
+    Scalar(1).store(self.scalar_type(), &one);
+    fill_in_pieces<T>(self, [=](int64_t first, T* values) {
       uint32_t bits[kPiece];
       draw_32(state, first, bits);
-      for (int64_t i = 0; i < kPiece; ++i) values[i] = c10::convert<scalar_t>(below(bits[i], p));
+      for (int64_t i = 0; i < kPiece; ++i) {
+        const bool chosen = static_cast<int64_t>(bits[i]) < limit;
+        // Bits and not a choice, of which the compiler would make a branch.
+        if constexpr (sizeof(T) == 16) {
+          values[i] = {one.low & -uint64_t{chosen}, one.high & -uint64_t{chosen}};
+        } else {
+          values[i] = static_cast<T>(one & -static_cast<T>(chosen));
+        }
+      }
     });
   });
 }
@@ -458,7 +433,6 @@ void random_from_to_kernel(const TensorBase& self, uint64_t range, int64_t base,
 
 OPLOOM_REGISTER_DISPATCH(uniform_stub, &uniform_kernel);
 OPLOOM_REGISTER_DISPATCH(normal_stub, &normal_kernel);
-OPLOOM_REGISTER_DISPATCH(exponential_stub, &exponential_kernel);
 OPLOOM_REGISTER_DISPATCH(bernoulli_scalar_stub, &bernoulli_scalar_kernel);
 OPLOOM_REGISTER_DISPATCH(bernoulli_tensor_stub, &bernoulli_tensor_kernel);
 OPLOOM_REGISTER_DISPATCH(shuffle_stub, &shuffle_kernel);

@@ -89,6 +89,7 @@ bool for_each_in_run(int64_t n, S* self, Steps self_steps, int64_t size, const i
         return true;
       }
     }
+#pragma GCC unroll 4
     for (int64_t j = 0; j < n; ++j) each(self[j * self_steps.line], other[j * other_step]);
     return true;
   }
@@ -131,6 +132,15 @@ OPLOOM_NOINLINE void copy_strip(char* self, Steps steps, int64_t size, int64_t l
     }
     return;
   }
+  if (dim == kBytes) {
+    const auto transpose = at::detail::get_transpose_loop(kBytes);
+    if (back) {
+      transpose(self, line, strip, lines * kBytes, lines, size, /*stream=*/false);
+    } else {
+      transpose(strip, lines * kBytes, self, line, size, lines, /*stream=*/false);
+    }
+    return;
+  }
   const auto copy_all = [&](const auto& copy) {
     if (dim < line) {
       for (int64_t j = 0; j < lines; ++j) {
@@ -156,30 +166,14 @@ OPLOOM_NOINLINE void copy_strip(char* self, Steps steps, int64_t size, int64_t l
   }
 }
 
-// The lines of a strip, or 0 where there is nothing to gain: the buffer is to stay in the second
-// cache, and to take whole cache lines; and copying has to cost little beside the places, `length`
-// of them in a line.
-int64_t strip_lines(int64_t itemsize, Steps steps, int64_t size, int64_t length, int64_t width) {
-  // A Zen 4 takes less time without strips up to 6 MB, and 1.5 times as long for 12. Positions a
-  // multiple of 4 KB apart share so few places of its caches that small strips take half the time.
-  // Of elements of 8 bytes, of which a cache line has few, sums take longer with them below 0.5 MB.
-  const bool in_pages = steps.dim != 0 && steps.dim * itemsize % 4096 == 0;
-  const int64_t near_enough = !in_pages ? 2 << 20 : itemsize < 8 ? 128 << 10 : 512 << 10;
-  const int64_t touched = std::max(size * steps.dim, width * steps.line) * itemsize;
-  if (touched < near_enough || length < size / 2 || width * itemsize < kLineBytes) return 0;
-  constexpr int64_t kBuffer = 512 << 10, kSmallBuffer = 128 << 10, kLargestBuffer = 2 << 20;
-  int64_t row = std::max(kLineBytes, kBuffer / size);
-  // An odd number of cache lines, so that neither do rows of the buffer; one takes longer to copy.
-  if (in_pages && row > 3 * kLineBytes) {
-    row = std::max<int64_t>(3, (kSmallBuffer / size / kLineBytes - 1) | 1) * kLineBytes;
-  }
-  return size * row <= kLargestBuffer ? row / itemsize : 0;
-}
-
 // How the places of an index are gone through. `other` has at least the sizes of index, and no
 // memory in common with `self`.
 struct Plan {
-  Plan(const TensorBase& self, int64_t along, const TensorBase& index, const TensorBase& other)
+  // Of memory that is touched, in bytes: from so much on it is no longer in the second cache.
+  static constexpr int64_t kFar = 2 << 20;
+
+  Plan(const TensorBase& self, int64_t along, const TensorBase& index, const TensorBase& other,
+       bool only_read = false)
       : shape(index.sizes()),
         self_strides(self.strides()),
         index_strides(index.strides()),
@@ -188,7 +182,8 @@ struct Plan {
         itemsize(static_cast<int64_t>(self.itemsize())),
         indices(index.const_data_ptr<int64_t>()),
         length(index.sizes()[along]),
-        size(self.sizes()[along]) {
+        size(self.sizes()[along]),
+        reads(only_read) {
     if (shape.size() > 2) join_dims();
     const auto ndim = static_cast<int64_t>(shape.size());
     // What a step along d costs in what is walked through; along `across` it costs the least. Where
@@ -215,8 +210,11 @@ struct Plan {
     // other, strips bring nothing.
     const bool lines_apart = self_steps.line * itemsize >= kLineBytes,
                places_apart = self_steps.dim * itemsize >= kLineBytes;
-    if (lines_apart != places_apart && (rows || places_apart) && (!one_index || lines_apart)) {
-      strip = strip_lines(itemsize, self_steps, size, length, width);
+    if (one_index && self_steps.dim == 1 && self_steps.line > 1) {
+      strip = strip_of_columns();
+    } else if (lines_apart != places_apart && (rows || places_apart) &&
+               (!one_index || lines_apart)) {
+      strip = strip_lines();
     }
     if (one_index && strip == 0 && self_steps.line == 1) {
       rows_ahead = at::detail::named_rows_ahead(width * itemsize, size * width * itemsize);
@@ -227,7 +225,8 @@ struct Plan {
                   length >= size / 4;
     // So many lines beside each other are a thread's own.
     constexpr int64_t kApart = 1024;
-    fewest = rows ? kApart / itemsize : 1;
+    const int64_t written_line = (reads ? other_steps : self_steps).line * itemsize;
+    fewest = rows ? std::max<int64_t>(1, kApart / std::max(written_line, itemsize)) : 1;
   }
 
   // Neighbouring dimensions become one where they lie so in all tensors, and those of size 1 none:
@@ -272,16 +271,63 @@ struct Plan {
     dim = new_dim;
   }
 
+  // The lines of a strip, or 0 where there is nothing to gain: the buffer is to stay in the second
+  // cache, and to take whole cache lines; and copying has to cost little beside the places,
+  // `length` of them in a line.
+  int64_t strip_lines() const {
+    // A Zen 4 takes less time without strips up to 6 MB, and 1.5 times as long for 12. Positions a
+    // multiple of 4 KB apart share so few places of its caches that small strips take half the
+    // time. Of elements of 8 bytes, of which a cache line has few, sums take longer with them below
+    // 0.5 MB.
+    const bool in_pages = self_steps.dim != 0 && self_steps.dim * itemsize % 4096 == 0;
+    const int64_t near_enough = !in_pages ? kFar : itemsize < 8 ? 128 << 10 : 512 << 10;
+    if (bytes_touched() < near_enough || length < size / 2 || width * itemsize < kLineBytes)
+      return 0;
+    constexpr int64_t kBuffer = 512 << 10, kSmallBuffer = 128 << 10;
+    return strip_of_rows(in_pages ? kSmallBuffer : kBuffer, in_pages);
+  }
+
+  // The same where one index stands for the elements of a position, which lie a line apart each,
+  // and are moved as a row in a strip. Transposing, there and back, costs the less beside that the
+  // smaller the elements are: measured on a Zen 4.
+  int64_t strip_of_columns() const {
+    constexpr int64_t kBuffer = 128 << 10;
+    const int64_t fewest_bytes = reads ? 8 << 10 : 32 << 10;
+    const int64_t cost = size * itemsize / (reads ? 8 : 4);
+    const int64_t touched = bytes_touched();
+    if (touched < fewest_bytes || length < (touched < kFar ? cost : std::min(cost, size / 2)))
+      return 0;
+    constexpr int64_t kFewestLines = 32;
+    if (width * itemsize < kLineBytes || (!reads && width < kFewestLines)) return 0;
+    if (!reads && self_steps.line * itemsize < kLineBytes) return 0;
+    return strip_of_rows(kBuffer, /*odd=*/true);
+  }
+
+  // Lines of a strip with so many bytes, or of one cache line for each position where that is more.
+  // An odd number of cache lines lets positions that are a multiple of 4 KB apart lie elsewhere in
+  // the caches in the buffer; a row of one takes longer to copy.
+  int64_t strip_of_rows(int64_t bytes, bool odd) const {
+    constexpr int64_t kMost = 2 << 20;
+    int64_t row = std::max(kLineBytes, bytes / size);
+    if (odd && row > 3 * kLineBytes) {
+      row = std::max<int64_t>(3, (row / kLineBytes - 1) | 1) * kLineBytes;
+    }
+    return size * row <= kMost ? std::min(width, row / itemsize) : 0;
+  }
+
+  int64_t bytes_touched() const {
+    return std::max(size * self_steps.dim, width * self_steps.line) * itemsize;
+  }
+
   // Calls run(block) for all places, in the order of positions along dim, on several threads.
-  // `reads`: self is not written to.
-  void share_out(bool reads, c10::function_ref<void(const Block&)> run) const {
+  void share_out(c10::function_ref<void(const Block&)> run) const {
     if (reads && strip == 0 && (rows || outer * width < at::get_num_threads())) {
       share(length, GRAIN_SIZE / width, [&](Block block, int64_t first, int64_t last) {
         block.first = first;
         block.last = last;
         run(block);
       });
-    } else if (one_index && strip == 0) {
+    } else if (one_index && strip == 0 && self_steps.line <= self_steps.dim) {
       // A thread passes over the rows of others, which takes longer than to add short ones: two
       // took up to 1.8 times as long as one for rows of 16 floats, 0.81 of its time for rows of
       // 102.
@@ -294,12 +340,13 @@ struct Plan {
               run(block);
             });
     } else {
-      share(width, std::max(GRAIN_SIZE / length, fewest),
-            [&](Block block, int64_t first, int64_t last) {
-              skip(block, first);
-              block.width = last - first;
-              run(block);
-            });
+      // Strips are read in less time, of which rows that two threads share take a part.
+      const int64_t grain = reads && strip > 0 ? 2 * GRAIN_SIZE : GRAIN_SIZE;
+      share(width, std::max(grain / length, fewest), [&](Block block, int64_t first, int64_t last) {
+        skip(block, first);
+        block.width = last - first;
+        run(block);
+      });
     }
   }
 
@@ -350,6 +397,7 @@ struct Plan {
   Steps self_steps, index_steps, other_steps;
   bool rows;               // by rows of one place in each line, or line by line
   bool one_index;          // which stands for a row
+  bool reads;              // self is not written to
   int64_t strip = 0;       // lines of a strip; 0: none are copied
   int64_t rows_ahead = 0;  // so many are asked for before; 0: none
   bool reads_ahead;        // each line of self, before its places
@@ -376,7 +424,7 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
   if (plan.rows) {
     if constexpr (std::is_same_v<Row, TakenRow>) {
       constexpr int64_t kBytes = sizeof(S);
-      if (plan.one_index && plan.strip == 0 && steps.line == 1 && other_steps.line == 1 &&
+      if (plan.one_index && steps.line == 1 && other_steps.line == 1 &&
           !row.copy.streams(block.width * kBytes)) {
         return at::detail::copy_named_rows(
             reinterpret_cast<char*>(others + block.first * other_steps.dim),
@@ -463,7 +511,7 @@ template <typename S, typename O, typename Each, typename MakeRow>
 bool for_each_place(const Plan& plan, S* self_data, O* other_data, const Each& each,
                     const MakeRow& make_row) {
   std::atomic<bool> all = true;
-  plan.share_out(std::is_const_v<S>, [&](Block block) {
+  plan.share_out([&](Block block) {
     const auto row = make_row();
     const auto run = [&](S* elements, Steps steps) {
       if (!run_block(plan, block, elements, steps, other_data + block.other, each, row)) {
@@ -532,7 +580,7 @@ bool take_rows_of_planes(const Plan& plan, const char* self, char* other) {
 
 bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim,
                    const TensorBase& index) {
-  const Plan plan(self, dim, index, result);
+  const Plan plan(self, dim, index, result, /*only_read=*/true);
   if (takes_rows_of_planes(plan)) {
     return take_rows_of_planes(plan, static_cast<const char*>(self.const_data_ptr()),
                                static_cast<char*>(result.mutable_data_ptr()));

@@ -566,13 +566,27 @@ void check_probability(double p) {
   OPLOOM_CHECK_VALUE(p >= 0 && p <= 1, "bernoulli(): expected a probability in [0, 1], got ", p);
 }
 
+// Calls fill(tensor), which fills a contiguous tensor: self, or one that is copied to it.
+template <typename Fill>
+Tensor& fill_in_order(Tensor& self, Fill fill) {
+  assert_no_internal_overlap(self);
+  if (self.numel() == 0) return self;
+  if (self.is_contiguous()) {
+    fill(self);
+    return self;
+  }
+  const Tensor values = empty_with(self.sizes(), self.options());
+  fill(values);
+  return self.copy_(values);
+}
+
 }  // namespace
 
 Tensor& uniform_(Tensor& self, double from, double to, std::optional<Generator> generator) {
   check_uniform(self, from, to);
-  assert_no_internal_overlap(self);
-  if (self.numel() > 0) uniform_stub(DeviceType::CPU, self, from, to, std::move(generator));
-  return self;
+  return fill_in_order(self, [&](const Tensor& values) {
+    uniform_stub(DeviceType::CPU, values, from, to, std::move(generator));
+  });
 }
 Tensor& uniform_meta_(Tensor& self, double from, double to, std::optional<Generator> generator) {
   check_uniform(self, from, to);
@@ -581,9 +595,9 @@ Tensor& uniform_meta_(Tensor& self, double from, double to, std::optional<Genera
 
 Tensor& normal_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   check_normal(self, std);
-  assert_no_internal_overlap(self);
-  if (self.numel() > 0) normal_stub(DeviceType::CPU, self, mean, std, std::move(generator));
-  return self;
+  return fill_in_order(self, [&](const Tensor& values) {
+    normal_stub(DeviceType::CPU, values, mean, std, std::move(generator));
+  });
 }
 Tensor& normal_meta_(Tensor& self, double mean, double std, std::optional<Generator> generator) {
   check_normal(self, std);
@@ -601,13 +615,11 @@ Tensor& random_(Tensor& self, int64_t from, std::optional<int64_t> to,
     OPLOOM_CHECK_VALUE(from <= last && in_range(from, dtype), "random_(): expected from <= ", last,
                        " for dtype ", dtype, ", got ", from);
   }
-  assert_no_internal_overlap(self);
   const uint64_t range =
       static_cast<uint64_t>(last) - static_cast<uint64_t>(from) + (to.has_value() ? 0 : 1);
-  if (self.numel() > 0) {
-    random_from_to_stub(DeviceType::CPU, self, range, from, std::move(generator));
-  }
-  return self;
+  return fill_in_order(self, [&](const Tensor& values) {
+    random_from_to_stub(DeviceType::CPU, values, range, from, std::move(generator));
+  });
 }
 Tensor& random_(Tensor& self, int64_t to, std::optional<Generator> generator) {
   return native::random_(self, 0, to, std::move(generator));
@@ -627,9 +639,9 @@ Tensor& random_meta_(Tensor& self, std::optional<Generator> generator) { return 
 
 Tensor& bernoulli_(Tensor& self, double p, std::optional<Generator> generator) {
   check_probability(p);
-  assert_no_internal_overlap(self);
-  if (self.numel() > 0) bernoulli_scalar_stub(DeviceType::CPU, self, p, std::move(generator));
-  return self;
+  return fill_in_order(self, [&](const Tensor& values) {
+    bernoulli_scalar_stub(DeviceType::CPU, values, p, std::move(generator));
+  });
 }
 Tensor& bernoulli_meta_(Tensor& self, double p, std::optional<Generator> generator) {
   check_probability(p);
@@ -637,11 +649,11 @@ Tensor& bernoulli_meta_(Tensor& self, double p, std::optional<Generator> generat
 }
 Tensor& bernoulli_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
   check_floating("bernoulli", p);
-  assert_no_internal_overlap(self);
   const Tensor probabilities = expand_alias("bernoulli", p, self.sizes());
-  if (self.numel() == 0) return self;
-  bernoulli_tensor_stub(DeviceType::CPU, self, probabilities.contiguous(), std::move(generator));
-  return self;
+  return fill_in_order(self, [&](const Tensor& values) {
+    bernoulli_tensor_stub(DeviceType::CPU, values, probabilities.contiguous(),
+                          std::move(generator));
+  });
 }
 Tensor& bernoulli_meta_(Tensor& self, const Tensor& p, std::optional<Generator> generator) {
   check_one_device("bernoulli_", self, p);

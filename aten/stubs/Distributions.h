@@ -14,8 +14,7 @@ namespace at::inline oploom_v1::native {
 // Each kernel takes the place of its numbers in the generator's sequence once, and element i (in
 // row-major order, whatever the strides) then depends on the seed, that place and i alone. So the
 // numbers are the same for every number of threads, instruction set and memory layout.
-// All kernels overwrite `self`, of any strides without internal overlap; without a generator the
-// default one is used.
+// All kernels overwrite `self`, which is contiguous; without a generator the default one is used.
 
 // Floating dtypes, uniform on [from, to); complex ones, both parts so.
 using uniform_fn = void (*)(const TensorBase& self, double from, double to,
@@ -38,7 +37,7 @@ using bernoulli_tensor_fn = void (*)(const TensorBase& self, const TensorBase& p
                                      std::optional<Generator> generator);
 OPLOOM_DECLARE_DISPATCH(bernoulli_tensor_fn, bernoulli_tensor_stub);
 
-// Any dtype, contiguous: exchanges each element with a random one of those from it on (Fisher and
+// Any dtype: exchanges each element with a random one of those from it on (Fisher and
 // Yates), one after the other.
 using shuffle_fn = void (*)(const TensorBase& self, std::optional<Generator> generator);
 OPLOOM_DECLARE_DISPATCH(shuffle_fn, shuffle_stub);
@@ -47,10 +46,5 @@ OPLOOM_DECLARE_DISPATCH(shuffle_fn, shuffle_stub);
 using random_from_to_fn = void (*)(const TensorBase& self, uint64_t range, int64_t base,
                                    std::optional<Generator> generator);
 OPLOOM_DECLARE_DISPATCH(random_from_to_fn, random_from_to_stub);
-
-// Floating dtypes: exponential with rate lambda.
-using exponential_fn = void (*)(const TensorBase& self, double lambda,
-                                std::optional<Generator> generator);
-OPLOOM_DECLARE_DISPATCH(exponential_fn, exponential_stub);
 
 }  // namespace at::inline oploom_v1::native

@@ -99,6 +99,20 @@ TEST(Random, EachElementHasItsProbability) {
       }
     }
   }
+  // One probability for all, among them that of a draw itself, which is not below it.
+  const double drawn = draws.data_ptr<double>()[3];
+  for (ScalarType dtype : {kByte, kBool, kHalf, kBFloat16, kFloat, kLong, kComplexDouble}) {
+    for (double p : {0.0, 1.0, 0.3, drawn, std::nextafter(drawn, 1.0)}) {
+      next_state();
+      const Tensor x =
+          at::empty({n}, TensorOptions().dtype(dtype)).bernoulli_(p).to(kComplexDouble);
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(x.data_ptr<c10::complex<double>>()[i],
+                  c10::complex<double>(draws.data_ptr<double>()[i] < p))
+            << dtype << ' ' << p << ' ' << i;
+      }
+    }
+  }
   for (double wrong : {-0.01, 1.01, std::nan("")}) {
     const Tensor p = at::full({n}, 0.5);
     p.data_ptr<float>()[n - 1] = static_cast<float>(wrong);

@@ -33,6 +33,7 @@
 #include <generated/ops/take_along_dim.h>
 #include <generated/ops/unsqueeze.h>
 #include <generated/ops/zeros.h>
+#include <generated/ops/zeros_like.h>
 
 #include <limits>
 #include <numeric>
@@ -321,6 +322,21 @@ TEST(Gather, AndScatterInEveryLayout) {
             ints(x.index_select(dim, line)),
             ints(self.gather(dim, dim == 0 ? one.repeat({1, extent}) : one.repeat({extent, 1}))))
             << text;
+        // Of one index, named again and again, so that strips are worth it.
+        if (layout < 4) {
+          const Tensor often = line.repeat({5}), terms = self.index_select(dim, often);
+          const auto added_once = [&](const Tensor& to) {
+            return ints(to.index_add_(dim, often, terms.eq(3).to(to.scalar_type())));
+          };
+          ASSERT_EQ(added_once(laid_out(x, layout & 2, step)), added_once(self.clone())) << text;
+          const auto put = [&](Tensor to) {
+            std::vector<std::optional<Tensor>> indices(static_cast<size_t>(dim));
+            indices.emplace_back(often);
+            return ints(to.index_put_(indices, terms.to(to.scalar_type())));
+          };
+          ASSERT_EQ(put(laid_out(at::zeros_like(x), layout & 2, step)), put(at::zeros_like(self)))
+              << text;
+        }
         set.for_each([](int64_t& s, int64_t& o) { s = o; });
         ASSERT_EQ(ints(x.scatter(dim, where, from)), set.self) << text;
         added.for_each([](int64_t& s, int64_t& o) { s += o; });
