@@ -312,6 +312,69 @@ void large_product(const GemmArguments& g, T alpha, T beta) {
   });
 }
 
+// Whether the terms of each number of c lie beside each other in both factors.
+bool has_dense_terms(const GemmArguments& g) {
+  return g.a_column == 1 && g.b_row == 1 && g.b_column != 1;
+}
+
+// A dense a times a transposed b whose rows and columns are long: as much of b at a time as stays
+// in the second-level cache.
+template <typename T>
+void long_dots(const GemmArguments& g, T alpha, T beta) {
+  constexpr int64_t kTerms = 4096 / sizeof(T), kWidth = 64, kStep = 4;
+  constexpr int64_t kGrain = 1 << 20;  // multiply-adds
+  const bool by_rows = g.m >= g.n;
+  const int64_t count = by_rows ? g.m : g.n, others = by_rows ? g.n : g.m;
+  at::parallel_for(
+      0, (count + kStep - 1) / kStep, std::max<int64_t>(1, kGrain / (kStep * others * g.k)),
+      [&](int64_t begin, int64_t end) {
+        begin *= kStep;
+        end = std::min(end * kStep, count);
+        const auto share = by_rows ? part_of<T>(g, begin, end - begin, 0, g.n)
+                                   : part_of<T>(g, 0, g.m, begin, end - begin);
+        for (int64_t j = 0; j < share.n; j += kWidth) {
+          const auto part = part_of<T>(share, 0, share.m, j, std::min(kWidth, share.n - j));
+          Operands<T> o = operands_of(part, alpha, beta);
+          o.ldb = g.b_column;
+          for (int64_t left = g.k; left > 0; left -= o.k) {
+            o.k = std::min(kTerms, left);
+            by_dots(o, part.m, part.n);
+            o.a += o.k;
+            o.b += o.k;
+            o.beta = T(1);
+            o.addend = o.c;
+            o.addend_row = o.ldc;
+          }
+        }
+      });
+}
+
+// Whether that takes less time than what a library does, which brings columns of b together first
+// (measured beside oneDNN; of float64, beside large_product()).
+template <typename T>
+bool favors_long_dots(int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kTerms = 256;
+  if (k < kTerms) return false;
+  if (std::is_same_v<T, double>) return m <= 24;
+  if (Vec<T>::size() == 8) return m <= 8 || n <= 4;
+  if (m < 8 && m != 4) return false;
+  return std::min(m, n) < (k < 2 * kTerms ? 100 : 512);
+}
+
+// Of float32, the products that large_product() computes in less time than oneDNN (measured).
+bool favors_own_blocks(const GemmArguments& g) {
+  constexpr int64_t kStep = Vec<float>::size();
+  if (kStep == 16) {
+    // Those of a transposed b, unless there are so few rows that copying it is the most of it or so
+    // many that the library's copy is little, and those of one vector.
+    return g.n <= kStep || (g.b_row == 1 && (g.m >= 8 || g.k <= 16) && std::min(g.m, g.n) <= 300);
+  }
+  // Few rows or columns, of factors whose rows are a multiple of 2 KB apart.
+  const auto in_pages = [](int64_t stride) { return stride % 512 == 0; };
+  return (g.m >= 8 && g.m <= 16 && g.b_column == 1 && in_pages(g.b_row)) ||
+         (g.n <= 24 && g.a_row == 1 && in_pages(g.a_column));
+}
+
 // Elements of c, and others of b, up to which a library whose vectors are as wide as ours is no
 // faster (measured).
 constexpr int64_t kNearOutput = 1 << 18, kNearFactor = 1 << 16;
@@ -336,6 +399,18 @@ bool small_gemm(const GemmArguments& g, T alpha, T beta, bool is_widest) {
       small_product(g, alpha, beta);
     }
     return true;
+  }
+  if constexpr (Vec<T>::size() == 8 || Vec<T>::size() == 16) {
+    if (has_dense_terms(g) && favors_long_dots<T>(g.m, g.n, g.k)) {
+      long_dots(g, alpha, beta);
+      return true;
+    }
+  }
+  if constexpr (std::is_same_v<T, float> && Vec<T>::size() >= 8) {
+    if (favors_own_blocks(g)) {
+      large_product(g, alpha, beta);
+      return true;
+    }
   }
   if constexpr (std::is_same_v<T, double> && Vec<T>::size() == 8) {
     if (!is_widest && g.m * g.n > kNearOutput && g.k * g.n > kNearFactor) return false;

@@ -350,7 +350,7 @@ void dots_of_rows(Operands<T> o, int64_t n) {
 }
 
 template <typename T>
-void by_dots(Operands<T> o, int64_t m, int64_t n) {
+OPLOOM_NOINLINE void by_dots(Operands<T> o, int64_t m, int64_t n) {
   const auto take = [&]<int R>(std::integral_constant<int, R>) {
     for (; m >= R; m -= R) {
       dots_of_rows<R>(o, n);

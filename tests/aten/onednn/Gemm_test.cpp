@@ -161,8 +161,8 @@ void check_products(ScalarType dtype, int64_t m, int64_t n, int64_t k, bool a_by
     int64_t addend_row;  // -1: of c
   };
   for (const auto& [scales, addend_row] :
-       {Case{{1, 0}, -1}, Case{{1, 1}, -1}, Case{{2, -3}, -1}, Case{{1, 1}, 0}, Case{{2, -3}, 0},
-        Case{{1, 1}, n + 2}}) {
+       {Case{{1, 0}, -1}, Case{{2, 0}, -1}, Case{{1, 1}, -1}, Case{{2, -3}, -1}, Case{{1, 1}, 0},
+        Case{{2, -3}, 0}, Case{{1, 1}, n + 2}}) {
     SCOPED_TRACE(c10::str(dtype, " ", m, "x", n, "x", k, a_by_rows ? " a" : " a^T",
                           b_by_rows ? " b" : " b^T", " gap ", gap, " alpha ", scales.alpha,
                           " beta ", scales.beta, " rows of the addend ", addend_row));
@@ -215,12 +215,18 @@ TEST_P(GemmTest, RowsAPowerOfTwoApart) {
       check_products(GetParam(), 32, 32, 32, a_by_rows, b_by_rows, 480);
     }
   }
+  // Of few rows and few columns, of which the library makes the least.
+  check_products(GetParam(), 9, 100, 500, true, true, 412);
+  check_products(GetParam(), 500, 20, 60, false, true, 12);
 }
 
 TEST_P(GemmTest, StripsAndPanelsOfLargeOnes) {
   if (c10::isComplexType(GetParam())) return;
-  for (const auto& [m, n, k] :
-       {std::array<int64_t, 3>{245, 30, 180}, {9, 130, 1000}, {300, 5, 1000}, {513, 97, 172}}) {
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{245, 30, 180},
+                                {9, 130, 1000},
+                                {300, 5, 1000},
+                                {513, 97, 172},
+                                {8, 100, 1500}}) {
     for (const bool a_by_rows : {true, false}) {
       for (const bool b_by_rows : {true, false}) {
         check_products(GetParam(), m, n, k, a_by_rows, b_by_rows, 3);
