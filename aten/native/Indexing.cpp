@@ -731,6 +731,17 @@ struct Lines {
   Tensor index;
 };
 
+// A tensor for the result. Its dimensions lie in memory as those of self do where one of them is
+// indexed, by an index of one dimension.
+Tensor empty_as_indexed(const Tensor& self, const AdvancedIndex& info) {
+  const IntArrayRef sizes = info.self.sizes();
+  const bool keeps = info.indices.size() == 1 && info.self.dim() == self.dim() &&
+                     !self.is_contiguous() && self.is_non_overlapping_and_dense();
+  return Tensor(keeps ? at::detail::empty_strided(
+                            sizes, c10::infer_dense_strides(sizes, self.strides()), self.options())
+                      : at::detail::empty(sizes, self.options()));
+}
+
 }  // namespace
 
 Tensor index(const Tensor& self, OptionalTensorList indices) {
@@ -743,7 +754,7 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
   if (const auto joined = join_mask(self, only))
     return native::index(joined->self, joined->indices);
   const AdvancedIndex info = make_advanced_index("index", self, indices);
-  Tensor result(at::detail::empty(info.self.sizes(), self.options()));
+  Tensor result(empty_as_indexed(self, info));
   if (result.numel() == 0) return result;
   if (info.indices.size() == 1) {
     const Lines lines(self, info);
@@ -763,8 +774,7 @@ Tensor index_meta(const Tensor& self, OptionalTensorList indices) {
                      "index(): too many indices (", indices.size(), ") for a ", self.dim(),
                      "-d tensor");
   if (!has_index(indices)) return self.clone();
-  const AdvancedIndex info = make_advanced_index("index", self, indices);
-  return Tensor(at::detail::empty(info.self.sizes(), self.options()));
+  return empty_as_indexed(self, make_advanced_index("index", self, indices));
 }
 
 Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& values,

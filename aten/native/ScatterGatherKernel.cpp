@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 
 namespace at::inline oploom_v1::native {
@@ -66,6 +68,23 @@ bool is_position([[maybe_unused]] int64_t index, [[maybe_unused]] int64_t size) 
   return OPLOOM_LIKELY(static_cast<uint64_t>(index) < static_cast<uint64_t>(size));
 }
 
+// A row that is taken as a whole: of elements without gaps, or so many of them apart.
+struct TakenRow {
+  at::detail::RowCopy copy;
+  at::detail::CastLoop move;  // of the elements' size
+
+  template <typename T>
+  void operator()(const T* from, T* to, int64_t n) const {
+    copy(to, from, n * int64_t{sizeof(T)});
+  }
+  template <typename T>
+  void take(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) const {
+    constexpr int64_t kSize = sizeof(T);
+    move(reinterpret_cast<char*>(to), to_step * kSize, reinterpret_cast<const char*>(from),
+         from_step * kSize, n);
+  }
+};
+
 // Calls each(element of self, element of other) for n places, of which index, element of `other`
 // and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps,
 // row(self, other, n, step) for those of `other` so far apart, too: one after the other, or one for
@@ -86,6 +105,12 @@ bool for_each_in_run(int64_t n, S* self, Steps self_steps, int64_t size, const i
         }
       } else if (other_step == 1) {
         row(self, other, n);
+        return true;
+      }
+    }
+    if constexpr (std::is_same_v<Row, TakenRow>) {
+      if (n >= kLongRow) {
+        row.take(self, self_steps.line, other, other_step, n);
         return true;
       }
     }
@@ -229,11 +254,12 @@ struct Plan {
     fewest = rows ? std::max<int64_t>(1, kApart / std::max(written_line, itemsize)) : 1;
   }
 
-  // Neighbouring dimensions become one where they lie so in all tensors, and those of size 1 none:
-  // those for which the index is the same, so that what an index names is moved in long rows; those
-  // whose lines lie further apart than places, of which a block is then as many as there are; and
-  // those whose rows are short, or whose lines of self are together in the cache. Others stay as
-  // they are: where elements are named one by one, short rows go over less memory at a time.
+  // Dimensions that are neighbours in memory become one where they lie so in all tensors, and those
+  // of size 1 none: those for which the index is the same, so that what an index names is moved in
+  // long rows; those whose lines lie further apart than places, of which a block is then as many as
+  // there are; and those whose rows are short, or whose lines of self are together in the cache.
+  // Others stay as they are: where elements are named one by one, short rows go over less memory at
+  // a time.
   OPLOOM_NOINLINE void join_dims() {
     IntArrayRef* const strides[] = {&self_strides, &index_strides, &other_strides};
     joined.reset(new DimVector[4]);
@@ -242,8 +268,14 @@ struct Plan {
     const auto joins_inside = [&](int64_t d) {
       return index_strides[d] == 0 || near || joined[2].back() * itemsize < kLineBytes;
     };
+    // The outermost first, as they lie in `other`, or in self where one element is there for many.
+    const bool repeats = std::ranges::find(other_strides, 0) != other_strides.end();
+    const IntArrayRef places = repeats ? self_strides : other_strides;
+    DimVector order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::greater<>{}, [&](int64_t d) { return places[d]; });
     int64_t new_dim = -1;
-    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+    for (int64_t d : order) {
       if (shape[d] == 1 && d != dim) continue;
       const auto last = static_cast<int64_t>(sizes.size()) - 1;
       bool joins = last >= 0 && last != new_dim && d != dim &&
@@ -299,7 +331,7 @@ struct Plan {
       return 0;
     constexpr int64_t kFewestLines = 32;
     if (width * itemsize < kLineBytes || (!reads && width < kFewestLines)) return 0;
-    if (!reads && self_steps.line * itemsize < kLineBytes) return 0;
+    if ((!reads || itemsize >= 8) && self_steps.line * itemsize < kLineBytes) return 0;
     return strip_of_rows(kBuffer, /*odd=*/true);
   }
 
@@ -404,16 +436,6 @@ struct Plan {
   int64_t fewest;          // lines that a thread has
 };
 
-// A row that is taken as a whole.
-struct TakenRow {
-  at::detail::RowCopy copy;
-
-  template <typename T>
-  void operator()(const T* from, T* to, int64_t n) const {
-    copy(to, from, n * int64_t{sizeof(T)});
-  }
-};
-
 // The places of a block. Without a strip, `elements` and `steps` are those of self. False at an
 // index that is no position.
 template <typename S, typename O, typename Each, typename Row>
@@ -473,9 +495,14 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
       for (int64_t i = block.first; i < block.last; ++i) {
         const int64_t position = places[i * index_steps.dim];
         if (!is_position<S>(position, plan.size)) return false;
-        for (int64_t k = j; k < end; ++k) {
-          each(elements[position * steps.dim + k * steps.line],
-               others[i * other_steps.dim + k * other_steps.line]);
+        S* const from = elements + position * steps.dim + j * steps.line;
+        O* const to = others + i * other_steps.dim + j * other_steps.line;
+        if constexpr (std::is_same_v<Row, TakenRow>) {
+          row.take(from, steps.line, to, other_steps.line, end - j);
+        } else {
+#pragma GCC unroll 4
+          for (int64_t k = 0; k < end - j; ++k)
+            each(from[k * steps.line], to[k * other_steps.line]);
         }
       }
     }
@@ -589,7 +616,10 @@ bool gather_kernel(const TensorBase& result, const TensorBase& self, int64_t dim
     return for_each_place(
         plan, static_cast<const T*>(self.const_data_ptr()),
         static_cast<T*>(result.mutable_data_ptr()), [](const T& from, T& to) { to = from; },
-        [&] { return TakenRow{at::detail::RowCopy(result.numel() * int64_t{sizeof(T)})}; });
+        [&] {
+          return TakenRow{at::detail::RowCopy(result.numel() * int64_t{sizeof(T)}),
+                          at::detail::get_move_loop(sizeof(T))};
+        });
   });
 }
 

@@ -101,16 +101,19 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
   }
   const int64_t row_bytes = total / rows;
   // Short blocks are copied many of one tensor at a time, as far as the first-level cache holds the
-  // rows.
-  constexpr int64_t kShort = 512, kCached = 16 << 10;
+  // rows. In far memory those are fewer, and fetched before, since the processor does not see that
+  // all of them will be written to.
+  constexpr int64_t kShort = 512, kCached = 16 << 10, kFar = 8 << 20;
+  const bool is_far = total >= kFar;
   const bool is_short =
       std::ranges::all_of(blocks, [](auto& block) { return block.bytes <= kShort; });
   at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
     char* target = data + begin * row_bytes;
     if (is_short) {
-      const int64_t many = std::max<int64_t>(kCached / row_bytes, 1);
+      const int64_t many = std::max<int64_t>((is_far ? kCached / 4 : kCached) / row_bytes, 1);
       for (int64_t row = begin; row < end; row += many, target += many * row_bytes) {
         int64_t offset = 0;
+        if (is_far) at::detail::fetch_row(target, std::min(many, end - row) * row_bytes);
         for (const Block& block : blocks) {
           at::detail::copy_rows(target + offset, row_bytes, block.data + row * block.bytes,
                                 block.bytes, static_cast<size_t>(block.bytes),
@@ -340,8 +343,10 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
       now[dim] = moved[dim];
       taken += moved[dim] != 0;
     }
-    const Tensor result(at::detail::empty(self.sizes(), self.options()));
-    const Tensor to = make_alias(result, rolled, c10::contiguous_strides(rolled));
+    // A tensor that is rolled along its dimensions keeps its layout, as pointwise operators do.
+    const Tensor result = flat ? Tensor(at::detail::empty(self.sizes(), self.options()))
+                               : native::empty_like(self, {}, {}, {}, {}, {});
+    const Tensor to = flat ? make_alias(result, rolled, {1}) : result;
     copy_rolled(from, to, now);
     while (dim < moved.size() && moved[dim] == 0) ++dim;
     if (dim == moved.size()) return result;

@@ -5,9 +5,11 @@
 #include <generated/ops/add.h>
 #include <generated/ops/argwhere.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/eq.h>
+#include <generated/ops/equal.h>
 #include <generated/ops/expand.h>
 #include <generated/ops/fill.h>
 #include <generated/ops/full.h>
@@ -35,6 +37,7 @@
 #include <generated/ops/zeros.h>
 #include <generated/ops/zeros_like.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -676,6 +679,33 @@ TEST(Index, EveryDtype) {
               (Doubles{0, 1}))
         << dtype;
   }
+}
+
+TEST(Index, OfOneDimensionKeepsTheLayout) {
+  at::manual_seed(7);
+  Ints order = {0, 1, 2, 3};
+  do {
+    Ints back(4);
+    for (int64_t d = 0; d < 4; ++d) back[static_cast<size_t>(order[static_cast<size_t>(d)])] = d;
+    for (const at::ScalarType dtype : {at::kByte, at::kFloat, at::kComplexDouble}) {
+      const Tensor x = at::randint(0, 99, {40, 30, 3, 8}, at::kLong).to(dtype).permute(order);
+      for (int64_t d = 0; d < 4; ++d) {
+        for (const int64_t count : {2, 3, 20}) {
+          SCOPED_TRACE(testing::Message() << testing::PrintToString(order) << d << ' ' << count);
+          std::vector<std::optional<Tensor>> indices(static_cast<size_t>(d));
+          indices.emplace_back(at::randint(0, x.sizes()[d], {count}, at::kLong));
+          const Tensor taken = x.index(indices);
+          EXPECT_TRUE(taken.permute(back).is_contiguous());
+          // By slices of one position each.
+          const Ints places = ints(*indices.back());
+          for (int64_t i = 0; i < count; ++i) {
+            ASSERT_TRUE(at::equal(taken.select(d, i),
+                                  x.select(d, places[static_cast<size_t>(i)]).contiguous()));
+          }
+        }
+      }
+    }
+  } while (std::ranges::next_permutation(order).found);
 }
 
 TEST(Index, OnMeta) {

@@ -405,6 +405,10 @@ TEST(FlipAndRoll, Values) {
   EXPECT_EQ(ints(t.roll({2})), (Ints{4, 5, 0, 1, 2, 3}));
   EXPECT_EQ(ints(t.roll({1, 1}, {0, 1})), (Ints{5, 3, 4, 2, 0, 1}));
   EXPECT_ANY_THROW(t.roll({1, 2}, {0}));
+  // Along dimensions, as they lie; flat, in their order.
+  EXPECT_EQ(ints(t.t().roll({1}, {0})), (Ints{2, 5, 0, 3, 1, 4}));
+  EXPECT_TRUE(t.t().roll({1}, {0}).t().is_contiguous());
+  EXPECT_EQ(ints(t.t().roll({1})), (Ints{5, 0, 3, 1, 4, 2}));
 }
 
 // repeat() is a method in Python, so that only C++ has its out= form.
