@@ -236,5 +236,34 @@ def test_outer_and_inner_dimensions(shape):
                 oploom.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("window", [(2, 2), (3, 1), (1, 5), (4, 9)])
+@pytest.mark.parametrize("channels", [1, 3, 16, 40])
+def test_windows(window, channels):
+    """Dimensions that are reduced and kept by turns, channels before pictures or behind."""
+    high, wide = window
+    shape = (2, 5, high, 6, wide, channels)
+    values = np.random.default_rng(0).random(shape) - 0.4
+    for dtype in ("float32", "float64", "bfloat16", "complex64", "int16", "bool"):
+        x = oploom.tensor(values * 100).to(getattr(oploom, dtype))
+        if dtype == "bool":
+            x = oploom.tensor(values > 0.4)
+        for order in [(0, 1, 2, 3, 4, 5), (0, 5, 1, 2, 3, 4), (3, 0, 4, 5, 2, 1)]:
+            dims = (order.index(2), order.index(4))
+            for y in (x.permute(order), x.permute(order).contiguous()):
+                array = wide_array(y)
+                rtol = 5e-3 if dtype == "bfloat16" else 1e-5
+                for keep in (False, True):
+                    wanted = [(y.sum, array.sum), (y.any, array.any), (y.all, array.all)]
+                    if dtype not in ("int16", "bool"):
+                        wanted.append((y.mean, array.mean))
+                    if dtype != "complex64":
+                        wanted += [(y.amax, array.max), (y.amin, array.min)]
+                    for ours, theirs in wanted:
+                        result = wide_array(ours(dims, keepdim=keep))
+                        value = theirs(dims, keepdims=keep)
+                        assert result.shape == value.shape
+                        np.testing.assert_allclose(result, value, rtol, atol=10 * rtol)
+
+
 if __name__ == "__main__":
     main()
