@@ -85,6 +85,30 @@ struct TakenRow {
   }
 };
 
+// A row that add(to, from, n) adds to another, or one number that is added to all of it.
+template <typename Add>
+struct AddedRow {
+  Add add;
+  at::detail::CastLoop move;  // of the elements' size
+
+  template <typename T>
+  void operator()(T* to, const T* from, int64_t n, int64_t step) const {
+    constexpr int64_t kPiece = 256, kSize = sizeof(T);
+    T row[kPiece];
+    int64_t piece = n;
+    if (step != 1) {
+      piece = std::min(n, kPiece);
+      move(reinterpret_cast<char*>(row), kSize, reinterpret_cast<const char*>(from), 0, piece);
+      from = row;
+    }
+    for (; n > 0; n -= piece, to += piece) add(to, from, std::min(n, piece));
+  }
+};
+template <typename Row>
+constexpr bool kAdds = false;
+template <typename Add>
+constexpr bool kAdds<AddedRow<Add>> = true;
+
 // Calls each(element of self, element of other) for n places, of which index, element of `other`
 // and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps,
 // row(self, other, n, step) for those of `other` so far apart, too: one after the other, or one for
@@ -354,11 +378,14 @@ struct Plan {
   // Calls run(block) for all places, in the order of positions along dim, on several threads.
   void share_out(c10::function_ref<void(const Block&)> run) const {
     if (reads && strip == 0 && (rows || outer * width < at::get_num_threads())) {
-      share(length, GRAIN_SIZE / width, [&](Block block, int64_t first, int64_t last) {
-        block.first = first;
-        block.last = last;
-        run(block);
-      });
+      // Whole rows are copied in a fraction of the time that their elements would take.
+      const bool copies = one_index && self_steps.line == 1 && other_steps.line == 1;
+      share(length, (copies ? at::detail::kUnsharedBytes / itemsize : GRAIN_SIZE) / width,
+            [&](Block block, int64_t first, int64_t last) {
+              block.first = first;
+              block.last = last;
+              run(block);
+            });
     } else if (one_index && strip == 0 && self_steps.line <= self_steps.dim) {
       // A thread passes over the rows of others, which takes longer than to add short ones: two
       // took up to 1.8 times as long as one for rows of 16 floats, 0.81 of its time for rows of
@@ -488,7 +515,8 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
   // Few places of each line, the same ones: by place, for as many lines as stay in the cache.
   // Sums along so few are not what is asked for.
   constexpr int64_t kFewPlaces = 8, kLines = 256;
-  constexpr bool kMoves = std::is_const_v<S> || requires { row(elements, others, 0, 0); };
+  constexpr bool kMoves =
+      std::is_const_v<S> || (!kAdds<Row> && requires { row(elements, others, 0, 0); });
   if (kMoves && index_steps.line == 0 && block.last - block.first <= kFewPlaces) {
     for (int64_t j = 0; j < block.width; j += kLines) {
       const int64_t end = std::min(j + kLines, block.width);
@@ -717,7 +745,9 @@ void add_places(const Plan& plan, const TensorBase& self, const TensorBase& src,
     }
   };
   for_each_place(plan, static_cast<T*>(self.mutable_data_ptr()),
-                 static_cast<const T*>(src.const_data_ptr()), add, [&] { return add_row; });
+                 static_cast<const T*>(src.const_data_ptr()), add, [&] {
+                   return AddedRow{add_row, at::detail::get_move_loop(sizeof(T))};
+                 });
 }
 
 // Sums of 16-bit floats that are named one by one, by way of float: where so many are added that

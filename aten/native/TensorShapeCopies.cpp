@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace at::inline oploom_v1::native {
 
@@ -107,7 +108,7 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
   const bool is_far = total >= kFar;
   const bool is_short =
       std::ranges::all_of(blocks, [](auto& block) { return block.bytes <= kShort; });
-  at::parallel_for(0, rows, grain_for(row_bytes), [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, rows, grain_for(row_bytes / 4), [&](int64_t begin, int64_t end) {
     char* target = data + begin * row_bytes;
     if (is_short) {
       const int64_t many = std::max<int64_t>((is_far ? kCached / 4 : kCached) / row_bytes, 1);
@@ -334,6 +335,9 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     moved[dim] = (moved[dim] + shifts[i] % rolled[dim] + rolled[dim]) % rolled[dim];
   }
   if (self.numel() == 0) return Tensor(at::detail::empty(self.sizes(), self.options()));
+  // Several parts of an output are written by one thread where that is not two threads' worth.
+  std::optional<at::internal::ParallelRegionGuard> alone;
+  if (self.numel() < 2 * GRAIN_SIZE) alone.emplace();
   // Two dimensions at a time: with each of them there are twice as many parts, and half as large.
   constexpr int kAtOnce = 2;
   Tensor from = flat ? make_alias(self.contiguous(), rolled, {1}) : self;

@@ -681,6 +681,22 @@ TEST(Index, EveryDtype) {
   }
 }
 
+TEST(IndexAdd, OfOneNumberForEachRow) {
+  at::manual_seed(8);
+  const Tensor index = at::randint(0, 20, {50}, at::kLong);
+  for (const at::ScalarType dtype :
+       {at::kBool, at::kByte, at::kLong, at::kHalf, at::kBFloat16, at::kFloat, at::kComplexFloat}) {
+    for (const int64_t width : {5, 64, 700}) {  // pieces of 256
+      const Tensor numbers = at::randint(0, 3, {50, 1}, at::kLong).to(dtype);
+      const Tensor source = numbers.expand({50, width});
+      const Tensor self = at::randint(0, 9, {20, width}, at::kLong).to(dtype);
+      EXPECT_TRUE(at::equal(self.index_add(0, index, source),
+                            self.index_add(0, index, source.contiguous())))
+          << dtype << ' ' << width;
+    }
+  }
+}
+
 TEST(Index, OfOneDimensionKeepsTheLayout) {
   at::manual_seed(7);
   Ints order = {0, 1, 2, 3};
