@@ -323,20 +323,33 @@ OPLOOM_COLD Tensor stage_result(const Tensor& self, DimMask first, const TensorB
 }
 
 template <typename Stub>
+OPLOOM_ALWAYS_INLINE void run_at_once(const Stub& stub, const Tensor& self, DimMask mask,
+                                      const Tensor& out, Repeats repeats) {
+  reduce_in_order(self, mask, out, repeats, [&](const Tensor& in, const Tensor& target) {
+    stub(in.device().type(), target, in, mask);
+  });
+}
+
+template <typename Stub>
+OPLOOM_COLD void run_in_stages(const Stub& stub, const Tensor& self, DimMask mask,
+                               const Tensor& out, Repeats repeats) {
+  Tensor in = self;
+  for (DimMask first; (first = first_stage(in, mask)) != 0;) {
+    const Tensor left = stage_result(in, first, out);
+    stub(in.device().type(), left, in, first);
+    in = left;
+  }
+  run_at_once(stub, in, mask, out, repeats);
+}
+
+template <typename Stub>
 OPLOOM_ALWAYS_INLINE void run(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out,
                               Repeats repeats) {
-  Tensor in = self;
   // Of several dimensions, and not all.
-  if (OPLOOM_UNLIKELY((mask & (mask - 1)) != 0 && self.dim() > 2 && out.numel() > 1)) {
-    for (DimMask first; (first = first_stage(in, mask)) != 0;) {
-      const Tensor left = stage_result(in, first, out);
-      stub(in.device().type(), left, in, first);
-      in = left;
-    }
+  if (OPLOOM_UNLIKELY(self.dim() > 2 && out.numel() > 1 && (mask & (mask - 1)) != 0)) {
+    return run_in_stages(stub, self, mask, out, repeats);
   }
-  reduce_in_order(in, mask, out, repeats, [&](const Tensor& from, const Tensor& target) {
-    stub(from.device().type(), target, from, mask);
-  });
+  run_at_once(stub, self, mask, out, repeats);
 }
 
 template <typename Stub>
