@@ -94,12 +94,12 @@ struct AddedRow {
   template <typename T>
   void operator()(T* to, const T* from, int64_t n, int64_t step) const {
     constexpr int64_t kPiece = 256, kSize = sizeof(T);
-    T row[kPiece];
+    alignas(T) char row[kPiece * kSize];
     int64_t piece = n;
     if (step != 1) {
       piece = std::min(n, kPiece);
-      move(reinterpret_cast<char*>(row), kSize, reinterpret_cast<const char*>(from), 0, piece);
-      from = row;
+      move(row, kSize, reinterpret_cast<const char*>(from), 0, piece);
+      from = reinterpret_cast<const T*>(row);
     }
     for (; n > 0; n -= piece, to += piece) add(to, from, std::min(n, piece));
   }
@@ -364,6 +364,7 @@ struct Plan {
   // the caches in the buffer; a row of one takes longer to copy.
   int64_t strip_of_rows(int64_t bytes, bool odd) const {
     constexpr int64_t kMost = 2 << 20;
+    if (size == 0) return 0;
     int64_t row = std::max(kLineBytes, bytes / size);
     if (odd && row > 3 * kLineBytes) {
       row = std::max<int64_t>(3, (row / kLineBytes - 1) | 1) * kLineBytes;

@@ -451,6 +451,19 @@ TEST(Indexing, EveryWrongIndexIsSeen) {
   }
 }
 
+// Which are transposed to strips, where there are any.
+TEST(Indexing, WrongIndexOfColumns) {
+  const Tensor wide = at::zeros({64, 300});
+  Tensor index = at::zeros({300}, at::kLong);
+  EXPECT_THROW(wide.slice(1, 5, 5).t().index_select(0, index), c10::IndexError);
+  for (int64_t wrong : {-1, 300}) {
+    index[299] = wrong;
+    EXPECT_THROW(wide.t().index_select(0, index), c10::IndexError);
+    EXPECT_THROW(wide.t().index_add(0, index, at::ones({300, 64})), c10::IndexError);
+  }
+  EXPECT_EQ(doubles(wide), Doubles(64 * 300, 0));
+}
+
 TEST(IndexAdd, Values) {
   const Tensor t = at::ones({3, 2}, at::kLong);
   const Tensor source = at::tensor({{1, 2}, {3, 4}});
