@@ -53,6 +53,9 @@ constexpr int64_t kShortScatteredBytes = 128;
 // Where the loop repeats elements of 1 or 2 bytes, with which the ends of rows take long.
 constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kNarrow = 2;
+// Where the loop repeats elements and an input is one row for all, which would be copied again and
+// again; of loops that could join rows, had they no such input. Others take up to twice as long so.
+constexpr int64_t kShortSameRowBytes = 192, kShortNarrowSameRowBytes = 384;
 // Where the loop joins rows, of so many bytes in all at least: it has two calls for fewer rows.
 constexpr int64_t kShortJoinedBytes = 1024, kJoinedFrom = 16384;
 // Where elements or rows are copied again and again.
@@ -399,6 +402,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   bool as_it_is = true;
   bool in_order = true;
   bool merges = true;
+  bool same_row = false;
   bool joins = kind.repeats == Repeats::JoinedRows && !stream;
   uint32_t repeated = 0;
   int apart = 0;
@@ -423,6 +427,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
         in_order && (k >= outputs || follows ||
                      (!stream && (row_is_dense || size0 * sizes[k] <= kShortScatteredBytes)));
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
+    same_row = same_row || (k >= outputs && row_is_dense && outer[k] == 0);
   }
   joins = joins && repeated != 0 && size0 * sizes[outputs] >= kJoinedBytes &&
           size0 * size1 * largest >= kJoinedFrom;
@@ -437,6 +442,9 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     const bool loop_repeats = !stream && as_it_is && repeated != 0;
     if (!loop_repeats) short_bytes = kShortRepeatedBytes;
     if (loop_repeats && largest <= kNarrow) short_bytes = kShortNarrowBytes;
+    if (loop_repeats && same_row && kind.repeats == Repeats::JoinedRows) {
+      short_bytes = largest <= kNarrow ? kShortNarrowSameRowBytes : kShortSameRowBytes;
+    }
     if (joins) short_bytes = kShortJoinedBytes;
   }
   // Transposed operands that come from memory are worth buffers for more rows than short ones have.

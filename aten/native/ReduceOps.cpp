@@ -278,11 +278,10 @@ OPLOOM_ALWAYS_INLINE bool copy_single(const Tensor& self, DimMask mask, const Te
 // 3 floats took 50 times as long at once on a Zen 4. Of 16-bit floats what is left would be
 // rounded.
 
-// The dimensions to reduce first, or none.
-OPLOOM_COLD DimMask first_stage(const Tensor& self, DimMask mask) {
-  constexpr int64_t kFewest = 256, kLongRunBytes = 128;
-  if (!self.is_cpu() || self.numel() < kFewest || c10::isReducedFloatingType(self.scalar_type()))
-    return 0;
+// The dimensions to reduce first, or none. `converts`: to float32, which is good for shorter runs.
+OPLOOM_COLD DimMask first_stage(const Tensor& self, DimMask mask, bool converts) {
+  constexpr int64_t kFewest = 256, kLongRunBytes = 128, kLongConvertedBytes = 16;
+  if (!self.is_cpu() || self.numel() < kFewest) return 0;
   // Those of several elements, the shortest strides first.
   struct Dim {
     int64_t size, distance, place;
@@ -301,7 +300,8 @@ OPLOOM_COLD DimMask first_stage(const Tensor& self, DimMask mask) {
   for (int64_t i = 0; i < count && dims[i].reduced == dims[0].reduced; ++i) {
     run_bytes *= dims[i].size;
   }
-  if (run_bytes > kLongRunBytes) return 0;
+  if (run_bytes > (converts ? kLongConvertedBytes : kLongRunBytes)) return 0;
+  if (converts && count > 0 && dims[0].reduced) return 0;
   int64_t last = count - 1;
   while (last >= 0 && !dims[last].reduced) --last;
   DimMask first = 0;
@@ -330,24 +330,31 @@ OPLOOM_ALWAYS_INLINE void run_at_once(const Stub& stub, const Tensor& self, DimM
   });
 }
 
+// `rounds`: it adds up.
 template <typename Stub>
 OPLOOM_COLD void run_in_stages(const Stub& stub, const Tensor& self, DimMask mask,
-                               const Tensor& out, Repeats repeats) {
-  Tensor in = self;
-  for (DimMask first; (first = first_stage(in, mask)) != 0;) {
-    const Tensor left = stage_result(in, first, out);
+                               const Tensor& out, Repeats repeats, bool rounds) {
+  Tensor in = self, target = out;
+  const auto converts = [&] { return rounds && c10::isReducedFloatingType(in.scalar_type()); };
+  for (DimMask first; (first = first_stage(in, mask, converts())) != 0;) {
+    if (converts()) {
+      in = in.to(kFloat);
+      target = Tensor(at::detail::empty(out.sizes(), out.options().dtype(kFloat)));
+    }
+    const Tensor left = stage_result(in, first, target);
     stub(in.device().type(), left, in, first);
     in = left;
   }
-  run_at_once(stub, in, mask, out, repeats);
+  run_at_once(stub, in, mask, target, repeats);
+  if (!target.is_same(out)) Tensor(out).copy_(target);
 }
 
 template <typename Stub>
 OPLOOM_ALWAYS_INLINE void run(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& out,
-                              Repeats repeats) {
+                              Repeats repeats, bool rounds = false) {
   // Of several dimensions, and not all.
   if (OPLOOM_UNLIKELY(self.dim() > 2 && out.numel() > 1 && (mask & (mask - 1)) != 0)) {
-    return run_in_stages(stub, self, mask, out, repeats);
+    return run_in_stages(stub, self, mask, out, repeats, rounds);
   }
   run_at_once(stub, self, mask, out, repeats);
 }
@@ -398,13 +405,13 @@ void sum_into(const Stub& stub, const Tensor& self, DimMask mask, const Tensor& 
   if (natural_sum_dtype(self.scalar_type()) != out.scalar_type()) {
     return sum_converted_into(stub, self, mask, out);
   }
-  run(stub, self, mask, out, repeats);
+  run(stub, self, mask, out, repeats, /*rounds=*/true);
 }
 
 void mean_into(const Tensor& self, DimMask mask, const Tensor& out) {
   if (copy_single(self, mask, out)) return;
   if (self.scalar_type() == out.scalar_type()) {
-    run(mean_stub, self, mask, out, Repeats::AreOne);
+    run(mean_stub, self, mask, out, Repeats::AreOne, /*rounds=*/true);
   } else {
     mean_stub(self.device().type(), out, self.to(out.scalar_type()), mask);
   }

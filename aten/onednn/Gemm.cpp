@@ -212,7 +212,7 @@ void gemm_float(const GemmArguments& g, const Scalar& alpha, const Scalar& beta)
 
 // Note [Rearranged products]
 // How long a product of float32 takes depends on how its factors lie. oneDNN with AVX512 takes 2 to
-// 8 times as long where b is transposed and there are few rows or columns, most where a is, too;
+// 30 times as long where b is transposed and there are few rows or columns, most where a is, too;
 // few columns are a waste of vectors. So the copy of a small factor, or the product of the
 // transposed factors, c^T = b^T a^T, makes of
 //   a transposed, with few rows: a dense one
@@ -245,14 +245,14 @@ void gemm_turned(const GemmArguments& g, const Scalar& alpha) {
 
 // Computes those of float32 so that take less time then. False, and nothing done, of others.
 OPLOOM_COLD bool gemm_rearranged(GemmArguments g, const Scalar& alpha, const Scalar& beta) {
-  constexpr int64_t kFew = 16, kLong = 128;
+  constexpr int64_t kFew = 16, kLong = 128, kMostTurned = 1 << 24;
   if (g.m == 1 || g.n == 1) return false;
   const bool turned_a = g.a_row == 1 && g.a_column != 1, turned_b = g.b_row == 1 && g.b_column != 1;
   const bool few_rows = g.m <= kFew && 4 * g.m <= g.n && g.k > kFew,
              few_columns = g.n <= kFew && 4 * g.n <= g.m;
   // Whether c^T may be put into c, and is so in little of the time.
   const bool turns =
-      !g.addend && beta.equal(0) && std::min(g.m, g.n) < 1024 &&
+      !g.addend && beta.equal(0) && std::min(g.m, g.n) < 1024 && g.m * g.n <= kMostTurned &&
       (g.k >= kLong || (g.n <= kFew / 2 && few_columns && g.k >= std::max(kFew, 4 * g.n)));
   c10::DataPtr copy;
   if (turned_a &&
