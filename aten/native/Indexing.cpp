@@ -731,15 +731,12 @@ struct Lines {
   Tensor index;
 };
 
-// A tensor for the result. Its dimensions lie in memory as those of self do where one of them is
-// indexed, by an index of one dimension.
+// A tensor for the result. What an index takes of a batch has its channels last where they are.
 Tensor empty_as_indexed(const Tensor& self, const AdvancedIndex& info) {
-  const IntArrayRef sizes = info.self.sizes();
-  const bool keeps = info.indices.size() == 1 && info.self.dim() == self.dim() &&
-                     !self.is_contiguous() && self.is_non_overlapping_and_dense();
-  return Tensor(keeps ? at::detail::empty_strided(
-                            sizes, c10::infer_dense_strides(sizes, self.strides()), self.options())
-                      : at::detail::empty(sizes, self.options()));
+  const bool of_batch =
+      info.indices.size() == 1 && info.first_dim == 0 && info.self.dim() == self.dim();
+  const MemoryFormat format = of_batch ? self.suggest_memory_format() : MemoryFormat::Contiguous;
+  return Tensor(at::detail::empty(info.self.sizes(), self.options().memory_format(format)));
 }
 
 }  // namespace

@@ -335,6 +335,8 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
     moved[dim] = (moved[dim] + shifts[i] % rolled[dim] + rolled[dim]) % rolled[dim];
   }
   if (self.numel() == 0) return Tensor(at::detail::empty(self.sizes(), self.options()));
+  // Channels stay last.
+  const MemoryFormat format = flat ? MemoryFormat::Contiguous : self.suggest_memory_format();
   // Several parts of an output are written by one thread where that is not two threads' worth.
   std::optional<at::internal::ParallelRegionGuard> alone;
   if (self.numel() < 2 * GRAIN_SIZE) alone.emplace();
@@ -347,9 +349,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
       now[dim] = moved[dim];
       taken += moved[dim] != 0;
     }
-    // A tensor that is rolled along its dimensions keeps its layout, as pointwise operators do.
-    const Tensor result = flat ? Tensor(at::detail::empty(self.sizes(), self.options()))
-                               : native::empty_like(self, {}, {}, {}, {}, {});
+    const Tensor result(at::detail::empty(self.sizes(), self.options().memory_format(format)));
     const Tensor to = flat ? make_alias(result, rolled, {1}) : result;
     copy_rolled(from, to, now);
     while (dim < moved.size() && moved[dim] == 0) ++dim;

@@ -405,10 +405,16 @@ TEST(FlipAndRoll, Values) {
   EXPECT_EQ(ints(t.roll({2})), (Ints{4, 5, 0, 1, 2, 3}));
   EXPECT_EQ(ints(t.roll({1, 1}, {0, 1})), (Ints{5, 3, 4, 2, 0, 1}));
   EXPECT_ANY_THROW(t.roll({1, 2}, {0}));
-  // Along dimensions, as they lie; flat, in their order.
   EXPECT_EQ(ints(t.t().roll({1}, {0})), (Ints{2, 5, 0, 3, 1, 4}));
-  EXPECT_TRUE(t.t().roll({1}, {0}).t().is_contiguous());
   EXPECT_EQ(ints(t.t().roll({1})), (Ints{5, 0, 3, 1, 4, 2}));
+  // Channels that lie last stay there, but not where the order is that of the flat tensor.
+  const Tensor images = at::arange(48).view({2, 2, 4, 3}).permute({0, 3, 1, 2});
+  const Tensor rolled = images.roll({1, -1}, {2, 3});
+  EXPECT_EQ(sizes(rolled.permute({0, 2, 3, 1})), (Ints{2, 2, 4, 3}));
+  EXPECT_TRUE(rolled.permute({0, 2, 3, 1}).is_contiguous());
+  EXPECT_EQ(ints(rolled), ints(images.contiguous().roll({1, -1}, {2, 3})));
+  EXPECT_TRUE(images.roll({1}).is_contiguous());
+  EXPECT_EQ(ints(images.roll({1})), ints(images.contiguous().roll({1})));
 }
 
 // repeat() is a method in Python, so that only C++ has its out= form.
