@@ -275,8 +275,8 @@ OPLOOM_ALWAYS_INLINE bool copy_single(const Tensor& self, DimMask mask, const Te
 // a picture is pooled by, and the innermost of them are short, each result would be found by
 // itself, from a few short rows. So the outermost ones are reduced first, of which whole rows are
 // added up with each other, and the others from what that leaves: 2 x 2 windows of 8 x 128 x 128 x
-// 3 floats took 50 times as long at once on a Zen 4. Of 16-bit floats what is left would be
-// rounded.
+// 3 floats took 50 times as long at once on a Zen 4. Sums of 16-bit floats are those of float32
+// then, and rounded once.
 
 // The dimensions to reduce first, or none. `converts`: to float32, which is good for shorter runs.
 OPLOOM_COLD DimMask first_stage(const Tensor& self, DimMask mask, bool converts) {
