@@ -441,7 +441,7 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
       alpha.equal(1) && beta.equal(0)) {
     return dot(dtype, g.k, g.a, g.a_column, g.b, g.b_row, g.c);
   }
-  // Own products are not rearranged; see small_gemm_stub.
+  // With AVX512, smaller ones are our own however their factors lie.
   constexpr int64_t kLarge = 1 << 20;
   if (dtype == kFloat && g.m * g.n * g.k >= kLarge && gemm_rearranged(g, alpha, beta)) return;
   if ((dtype == kFloat || dtype == kDouble) &&
