@@ -134,7 +134,7 @@ void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
     chunk(i, first, first + std::min(chunk_size, end - first));
   };
   if (chunks == 1) {
-    ParallelRegionGuard guard;
+    const ParallelRegionGuard guard;
     run(0);
     return;
   }

@@ -41,18 +41,6 @@ OPLOOM_API int64_t num_chunks(int64_t count, int64_t grain_size);
 OPLOOM_API void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
                              c10::function_ref<void(int64_t, int64_t, int64_t)> chunk);
 
-// Marks serial runs too, so that in_parallel_region() and nesting do not depend on the sizes.
-class ParallelRegionGuard {
- public:
-  ParallelRegionGuard() : saved_(tls_in_parallel_region) { tls_in_parallel_region = true; }
-  ~ParallelRegionGuard() { tls_in_parallel_region = saved_; }
-  ParallelRegionGuard(const ParallelRegionGuard&) = delete;
-  ParallelRegionGuard& operator=(const ParallelRegionGuard&) = delete;
-
- private:
-  bool saved_;
-};
-
 // Whether the range will be split.
 inline bool will_run_parallel(int64_t count, int64_t grain_size) {
   return count > grain_size && count > 1 && !tls_in_parallel_region && threads_available();
@@ -66,8 +54,25 @@ OPLOOM_NOINLINE void run_chunk(const F& f, int64_t begin, int64_t end) {
 
 }  // namespace internal
 
-// True inside a parallel_for, even if it runs serially; nested ones run in the thread they are in.
+// True inside a parallel_for, even if it runs serially, and where a ParallelRegionGuard is.
 inline bool in_parallel_region() { return internal::tls_in_parallel_region; }
+
+// Where one is, loops run in the thread they are in: those inside a parallel_for, which marks
+// serial runs too, so that nesting does not depend on the sizes, and several in a row that hand to
+// each other what another core's cache would give slower than one thread computes it. It changes
+// nothing if `is_region` is false.
+class ParallelRegionGuard {
+ public:
+  explicit ParallelRegionGuard(bool is_region = true) : saved_(in_parallel_region()) {
+    internal::tls_in_parallel_region = saved_ || is_region;
+  }
+  ~ParallelRegionGuard() { internal::tls_in_parallel_region = saved_; }
+  ParallelRegionGuard(const ParallelRegionGuard&) = delete;
+  ParallelRegionGuard& operator=(const ParallelRegionGuard&) = delete;
+
+ private:
+  bool saved_;
+};
 
 // Calls f(begin, end) for parts of [begin, end) at the same time, in at most as many parts as it
 // has pieces of grain_size; a shorter range runs in one call. The calling thread's key sets and
@@ -76,7 +81,7 @@ template <typename F>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
   if (begin >= end) return;
   if (!internal::will_run_parallel(end - begin, grain_size)) {
-    internal::ParallelRegionGuard guard;
+    const ParallelRegionGuard guard;
     internal::run_chunk(f, begin, end);
     return;
   }
@@ -111,7 +116,7 @@ inline scalar_t parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, 
                                 const F& f, const Combine& combine) {
   if (begin >= end) return identity;
   if (!internal::will_run_parallel(end - begin, grain_size)) {
-    internal::ParallelRegionGuard guard;
+    const ParallelRegionGuard guard;
     return f(begin, end, identity);
   }
   c10::SmallVector<scalar_t, 16> parts(

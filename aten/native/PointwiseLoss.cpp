@@ -36,8 +36,8 @@ Tensor weighted(const Tensor& losses, const std::optional<Tensor>& weight, int64
 // not two threads' worth to add up: from the other one's cache they came in twice the time.
 template <typename Losses>
 Tensor reduced(const Tensor& self, int64_t reduction, const Losses& losses) {
-  std::optional<at::internal::ParallelRegionGuard> alone;
-  if (reduction != Reduction::None && self.numel() < 2 * GRAIN_SIZE) alone.emplace();
+  const at::ParallelRegionGuard alone(reduction != Reduction::None &&
+                                      self.numel() < 2 * GRAIN_SIZE);
   return apply_reduction(losses(), reduction);
 }
 

@@ -3,6 +3,7 @@
 #include <aten/native/ReduceOpsUtils.h>
 #include <aten/stubs/ReduceOps.h>
 #include <c10/core/InferSize.h>
+#include <c10/util/SmallVector.h>
 #include <generated/native/all.h>
 #include <generated/native/amax.h>
 #include <generated/native/amin.h>
@@ -30,6 +31,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 namespace at::inline oploom_v1::meta {
 
@@ -203,6 +205,26 @@ OPLOOM_COLD void OrderedReduction::finish(const Tensor& result) const {
   if (times != 1) target.mul_(times);
 }
 
+namespace {
+
+// A dimension of several elements, and its place in the tensor that it is looked up in.
+struct StridedDim {
+  int64_t size, stride, place;
+  bool reduced;
+};
+using StridedDims = c10::SmallVector<StridedDim, c10::kDimVectorStaticSize>;
+
+// Among those with the shortest strides first.
+OPLOOM_COLD void insert_by_stride(StridedDims& dims, const StridedDim& dim) {
+  dims.push_back(dim);
+  for (size_t i = dims.size() - 1; i > 0 && std::abs(dims[i - 1].stride) > std::abs(dims[i].stride);
+       --i) {
+    std::swap(dims[i - 1], dims[i]);
+  }
+}
+
+}  // namespace
+
 OPLOOM_COLD OrderedReduction in_order(const Tensor& self, DimMask mask, const TensorBase& out,
                                       Repeats repeats) {
   constexpr int64_t kLongRow = 32;
@@ -213,11 +235,8 @@ OPLOOM_COLD OrderedReduction in_order(const Tensor& self, DimMask mask, const Te
       (c10::isComplexType(dtype) || c10::isReducedFloatingType(dtype) || dtype == kBool)) {
     repeats = Repeats::Count;
   }
-  // The dimensions that are kept, of several elements, the shortest strides first.
-  struct Dim {
-    int64_t size, in, distance, place;
-  } kept[c10::kMaxDimensions];
-  int64_t count = 0, place = 0, nearest = std::numeric_limits<int64_t>::max();
+  StridedDims kept;
+  int64_t place = 0, nearest = std::numeric_limits<int64_t>::max();
   int64_t times = 1;
   bool expanded = false;
   DimVector sizes(out.sizes()), strides(out.strides()), self_sizes(self.sizes());
@@ -232,23 +251,22 @@ OPLOOM_COLD OrderedReduction in_order(const Tensor& self, DimMask mask, const Te
     } else if (size > 1 && reduced) {
       nearest = std::min(nearest, std::abs(stride));
     } else if (size > 1) {
-      int64_t i = count++;
-      for (; i > 0 && kept[i - 1].distance > std::abs(stride); --i) kept[i] = kept[i - 1];
-      kept[i] = {size, stride, std::abs(stride), place};
+      insert_by_stride(kept, {size, stride, place, false});
     }
     place += !reduced || out.dim() == self.dim();
   }
   // Neighbours in both, and whether all results follow each other as their elements do.
   int64_t row = 1, numel = 1;
   bool follow = true;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t stride = out.strides()[kept[i].place];
-    follow = follow && (i == 0 || stride == numel * out.strides()[kept[0].place]);
-    if (follow && (i == 0 || kept[i].in == numel * kept[0].in)) row *= kept[i].size;
-    strides[kept[i].place] = numel;
-    numel *= kept[i].size;
+  for (const StridedDim& dim : kept) {
+    const bool innermost = numel == 1;
+    const int64_t stride = out.strides()[dim.place];
+    follow = follow && (innermost || stride == numel * out.strides()[kept[0].place]);
+    if (follow && (innermost || dim.stride == numel * kept[0].stride)) row *= dim.size;
+    strides[dim.place] = numel;
+    numel *= dim.size;
   }
-  const bool orders = !follow && row < kLongRow && nearest > kept[0].distance;
+  const bool orders = !follow && row < kLongRow && nearest > std::abs(kept[0].stride);
   if (!orders && !expanded) return {};
   const Tensor input = make_alias(self, self_sizes, self.strides());
   if (out.numel() == numel && !orders) return {input, Tensor(out), times};
@@ -282,32 +300,28 @@ OPLOOM_ALWAYS_INLINE bool copy_single(const Tensor& self, DimMask mask, const Te
 OPLOOM_COLD DimMask first_stage(const Tensor& self, DimMask mask, bool converts) {
   constexpr int64_t kFewest = 256, kLongRunBytes = 128, kLongConvertedBytes = 16;
   if (!self.is_cpu() || self.numel() < kFewest) return 0;
-  // Those of several elements, the shortest strides first.
-  struct Dim {
-    int64_t size, distance, place;
-    bool reduced;
-  } dims[c10::kMaxDimensions];
-  int64_t count = 0;
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (self.sizes()[d] == 1) continue;
-    const int64_t distance = std::abs(self.strides()[d]);
-    if (distance == 0) return 0;
-    int64_t i = count++;
-    for (; i > 0 && dims[i - 1].distance > distance; --i) dims[i] = dims[i - 1];
-    dims[i] = {self.sizes()[d], distance, d, ((mask >> d) & 1) != 0};
+  StridedDims dims;
+  for (int64_t d = self.dim() - 1; d >= 0; --d) {
+    const int64_t size = self.sizes()[d], stride = self.strides()[d];
+    if (size == 1) continue;
+    if (stride == 0) return 0;
+    insert_by_stride(dims, {size, stride, d, ((mask >> d) & 1) != 0});
   }
+  // The elements are many, so there are dimensions.
+  const bool run_reduced = dims[0].reduced;
+  if (converts && run_reduced) return 0;
   auto run_bytes = static_cast<int64_t>(self.itemsize());
-  for (int64_t i = 0; i < count && dims[i].reduced == dims[0].reduced; ++i) {
-    run_bytes *= dims[i].size;
+  for (const StridedDim& dim : dims) {
+    if (dim.reduced != run_reduced) break;
+    run_bytes *= dim.size;
   }
   if (run_bytes > (converts ? kLongConvertedBytes : kLongRunBytes)) return 0;
-  if (converts && count > 0 && dims[0].reduced) return 0;
-  int64_t last = count - 1;
-  while (last >= 0 && !dims[last].reduced) --last;
+  while (!dims.empty() && !dims.back().reduced) dims.pop_back();
   DimMask first = 0;
-  for (; last >= 0 && dims[last].reduced; --last) first |= DimMask{1} << dims[last].place;
-  const bool others =
-      std::any_of(dims, dims + last + 1, [](const Dim& dim) { return dim.reduced; });
+  for (; !dims.empty() && dims.back().reduced; dims.pop_back()) {
+    first |= DimMask{1} << dims.back().place;
+  }
+  const bool others = std::ranges::any_of(dims, &StridedDim::reduced);
   return others ? first : 0;
 }
 

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 namespace at::inline oploom_v1::native {
 
@@ -339,8 +338,7 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   // Channels stay last.
   const MemoryFormat format = flat ? MemoryFormat::Contiguous : self.suggest_memory_format();
   // Several parts of an output are written by one thread where that is not two threads' worth.
-  std::optional<at::internal::ParallelRegionGuard> alone;
-  if (self.numel() < 2 * GRAIN_SIZE) alone.emplace();
+  const at::ParallelRegionGuard alone(self.numel() < 2 * GRAIN_SIZE);
   // Two dimensions at a time: with each of them there are twice as many parts, and half as large.
   constexpr int kAtOnce = 2;
   Tensor from = flat ? make_alias(self.contiguous(), rolled, {1}) : self;
