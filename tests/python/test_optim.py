@@ -86,7 +86,7 @@ def laid_out(values, dtype, layout):
     """The values as a tensor in one of several layouts."""
     values = oploom.tensor(values).to(dtype)
     if layout == "transposed":
-        return values.t().clone().t()
+        return values.t().contiguous().t()
     if layout == "gaps":
         wide = oploom.zeros(values.shape[0], 2 * values.shape[1], dtype=dtype)
         wide[:, ::2] = values

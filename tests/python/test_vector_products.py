@@ -47,7 +47,7 @@ def test_dot_and_mv(dtype, n):
     check(oploom.mm(tx[None], ta.t()), product[None], dtype)
     check(oploom.bmm(ta[:, None], tx.expand(5, n)[:, :, None]), product[:, None, None], dtype)
     # Columns next to each other; neither next to each other; x spread; y spread.
-    columns = ta.t().clone().t()
+    columns = ta.t().contiguous().t()
     spread = oploom.zeros([10, 2 * n], dtype=ta.dtype)[::2, ::2]
     spread.copy_(ta)
     x_spread = oploom.zeros([3 * n], dtype=ta.dtype)[::3]
@@ -81,6 +81,42 @@ def test_columns(m, dtype):
         check(oploom.addmv(ty, ta, tx, alpha=3, beta=-2), wanted, dtype)
 
 
+@pytest.mark.parametrize("dtype", ["int16", *REDUCED])
+@pytest.mark.parametrize("m, n", [(130, 2), (300, 17), (128, 31), (1, 90), (3, 11000), (48, 700)])
+def test_many_short_rows(m, n, dtype):
+    """Rows of a matrix, or of one that is transposed, of fewer numbers than a vector takes."""
+    a, x, y = numbers((m, n), dtype), numbers((n,), dtype), numbers((m,), dtype)
+    wide = np.float64 if dtype in REDUCED else np.int64
+    product = a.astype(wide) @ x.astype(wide)
+    ta, tx, ty = (as_tensor(v, dtype) for v in (a, x, y))
+    x_spread = oploom.zeros([2 * n], dtype=ta.dtype)[::2]
+    x_spread.copy_(tx)
+    for matrix in (ta, ta.t().contiguous().t()):
+        for vector in (tx, x_spread):
+            check(oploom.mv(matrix, vector), product, dtype)
+            check(vector @ matrix.t(), product, dtype)
+            check(matrix @ vector[:, None], product[:, None], dtype)
+            check(vector[None] @ matrix.t(), product[None], dtype)
+            out = oploom.ones([2 * m], dtype=ta.dtype)
+            oploom.mv(matrix, vector, out=out[::2])
+            check(out[::2], product, dtype)
+            assert out[1::2].sum().item() == m
+            wanted = 3 * product - 2 * y.astype(wide)
+            check(oploom.addmv(ty, matrix, vector, alpha=3, beta=-2), wanted, dtype)
+
+
+@pytest.mark.parametrize("dtype", REDUCED)
+@pytest.mark.parametrize("m, k, n", [(3, 50000, 2), (40, 4000, 3), (70, 2500, 9)])
+def test_long_sums_down_two_matrices(m, k, n, dtype):
+    """What is converted at a time takes whole lines of a transposed factor."""
+    a, b, c = numbers((k, m), dtype) // 4, numbers((k, n), dtype) // 4, numbers((m, n), dtype)
+    ta, tb, tc = (as_tensor(v, dtype) for v in (a, b, c))
+    product = a.T.astype(np.float64) @ b.astype(np.float64)
+    check(ta.t() @ tb, product, dtype)
+    check(ta.t() @ tb.t().contiguous().t(), product, dtype)
+    check(oploom.addmm(tc, ta.t(), tb, alpha=3, beta=-2), 3 * product - 2 * c, dtype)
+
+
 @pytest.mark.parametrize("dtype", INTEGERS + REDUCED)
 @pytest.mark.parametrize("transposed", [False, True])
 def test_addmv(dtype, transposed):
@@ -90,7 +126,7 @@ def test_addmv(dtype, transposed):
         expected = wide(2) * (a.astype(wide) @ x.astype(wide)) + wide(3) * y.astype(wide)
     matrix = as_tensor(a, dtype)
     if transposed:
-        matrix = matrix.t().clone().t()
+        matrix = matrix.t().contiguous().t()
     result = oploom.addmv(as_tensor(y, dtype), matrix, as_tensor(x, dtype), beta=3, alpha=2)
     check(result, expected, dtype)
 
@@ -144,9 +180,9 @@ def test_matrices_of_one_row_or_column(dtype, n):
     F = oploom.nn.functional
     spread = oploom.zeros([10, 2 * n], dtype=ta.dtype)[::2, ::2]
     spread.copy_(ta)
-    for matrix in (ta, ta.t().clone().t(), spread):
+    for matrix in (ta, ta.t().contiguous().t(), spread):
         for i in (0, 4):
-            row = matrix[i:i + 1]
+            row = matrix[i : i + 1]
             np.testing.assert_array_equal(oploom.mm(row, tx[:, None]).numpy(), [[a[i] @ x]])
             np.testing.assert_array_equal(oploom.mm(tx[None], row.t()).numpy(), [[a[i] @ x]])
             np.testing.assert_array_equal(F.linear(row[0], tx).numpy(), a[i] @ x)
