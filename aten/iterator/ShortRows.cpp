@@ -93,7 +93,8 @@ struct BehindPlanes : TensorIteratorBase {
 };
 
 // How the elements of planes lie in one operand: as rows of n, `count` for each plane in each place
-// of `places`, which are offsets of the first one in the operand and in a buffer.
+// of `places`, which are offsets of the first one in the operand and in a buffer. Each of these
+// rows stands for `times` of the plane, or, if `is_same`, `times` of what they are for each plane.
 struct PlaneLayout {
   struct Place {
     int64_t offset, in_buffer;
@@ -104,6 +105,16 @@ struct PlaneLayout {
   // Of `planes` planes, the first of which is at `from`.
   void gather(char* buffer, const char* from, int64_t planes) const {
     if (is_row) return get_move_loop(size)(buffer, size, from, inner, count * planes);
+    if (is_same) {
+      gather_rows(buffer, pitch, from, inner, outer, size, n, count);
+      return repeat_block(buffer, count * pitch, planes * times * count * pitch);
+    }
+    if (times > 1) {
+      for (int64_t r = 0; r < count * planes; ++r) {
+        repeat_row(buffer + r * pitch, from + r * outer, inner, size, n, times);
+      }
+      return;
+    }
     for (const Place& place : places) {
       gather_rows(buffer + place.in_buffer, pitch, from + place.offset, inner, outer, size, n,
                   count * planes);
@@ -117,9 +128,10 @@ struct PlaneLayout {
     }
   }
 
-  int64_t size, n, inner, outer, count;
-  int64_t pitch;  // of rows in a buffer
-  bool is_row;    // all planes are one, of `count` elements each
+  int64_t size, n, inner, outer, count, times = 1;
+  int64_t pitch;         // of rows in a buffer
+  bool is_row;           // they are one row, of `count` elements for each plane
+  bool is_same = false;  // all planes are one
   SmallVector<Place, 8> places;
 };
 
@@ -145,6 +157,20 @@ PlaneLayout::PlaneLayout(IntArrayRef shape, IntArrayRef strides, int dims, int64
   is_row = last == 0;
   places.push_back({0, 0});
   pitch = n * size;
+  if (last == 2 && steps[2] == 0) {
+    is_same = true;
+    times = sizes[2];
+    count = sizes[1];
+    outer = steps[1];
+    return;
+  }
+  // Of fewer, the same one of each plane is gathered at a time.
+  constexpr int64_t kManyTimes = 12;
+  if (last == 2 && steps[1] == 0 && sizes[1] >= kManyTimes) {
+    times = sizes[1];
+    pitch *= times;
+    return;
+  }
   for (int d = 1; d < last; ++d) {
     const size_t before = places.size();
     for (int64_t i = 1; i < sizes[d]; ++i) {
@@ -196,12 +222,35 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
   }
 }
 
+namespace {
+
+// Whether operands have planes that are dense, one row for a whole plane, one element for each row,
+// or one plane for many: larger ones are taken together then, too, since gathering is one call for
+// each of them or for many. Longer rows, and larger planes, take less time as they lie.
+bool are_planes_of_few_calls(const TensorIteratorBase& iter, const int64_t* sizes) {
+  constexpr int64_t kRowBytes = 192, kPlaneBytes = 8192, kFewestPlanes = 8;
+  const IntArrayRef shape = iter.shape();
+  const int64_t bytes = shape[0] * *std::max_element(sizes, sizes + iter.ntensors());
+  if (bytes >= kRowBytes || shape[1] > kPlaneBytes / bytes) return false;
+  for (int k = 0; k < iter.ntensors(); ++k) {
+    const IntArrayRef strides = iter.strides(k);
+    const bool follow = strides[1] == shape[0] * strides[0] || strides[2] == shape[1] * strides[1];
+    const bool repeats = strides[1] == 0 || (strides[2] == 0 && shape[2] >= kFewestPlanes);
+    if (!follow && (k < iter.noutputs() || !repeats)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 int short_plane_dims(const TensorIteratorBase& iter, const int64_t* sizes, PlaneUse use) {
   // All of this is measured, on a Zen 4. As a call each, moved rows take less than computed ones.
   constexpr int64_t kFewestPlanes = 16, kRowBytes = 512, kFarRowBytes = 128, kLongRowBytes = 128;
   const int64_t most_rows = use == PlaneUse::Moved ? 8 : 16;
   const IntArrayRef shape = iter.shape();
-  if (shape.size() < 3 || shape[1] > most_rows) return 0;
+  if (shape.size() < 3) return 0;
+  if (use == PlaneUse::Computed && are_planes_of_few_calls(iter, sizes)) return 2;
+  if (shape[1] > most_rows) return 0;
   const int64_t size = *std::max_element(sizes, sizes + iter.ntensors());
   int64_t bytes = size * shape[0], rows = 1, found_bytes = 0, found_rows = 0;
   int found = 0;

@@ -27,6 +27,8 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
 // together then, along the dimension behind them: pointwise loops get them as one dense row, for
 // which what is not dense is gathered in buffers, the same row of each plane at a time; copies move
 // the same row of each plane at a time.
+// Pointwise loops get larger planes so, too, where no operand has to be gathered by many calls:
+// where it has one row for a plane, one element for a row, or one plane for many.
 
 enum class PlaneUse : uint8_t { Computed, Moved };
 // How many dimensions short planes have where the iterator has many of them, along the next one; 0

@@ -17,6 +17,11 @@ SHAPES = [
     (70, 2, 3, 2),
     (20, 2, 2, 2, 2),
     (2, 18, 3, 1, 4),
+    # Larger planes, of few calls each, or with rows of almost 192 bytes.
+    (23, 20, 17),
+    (9, 50, 3),
+    (2, 9, 13, 5),
+    (17, 13, 45),
 ]
 
 
@@ -42,6 +47,9 @@ def layouts(shape, dtype):
         "one matrix": numbers((a, b), dtype),
         "one turned": numbers((b, a), dtype).t(),
         "one column": numbers((a, 1), dtype),
+        "batch with gaps": numbers((batch[0], *(2 * n for n in batch[1:]), a, b), dtype)[
+            (slice(None), *(slice(None, None, 2) for _ in batch[1:]))
+        ],
         "first of batch": numbers((batch[0], *(1 for _ in batch[1:]), a, b), dtype),
         "last of batch": numbers((*shape[1:-2], 1, b), dtype),
         "number": numbers((), dtype),
