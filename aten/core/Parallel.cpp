@@ -118,7 +118,7 @@ __attribute__((no_sanitize("thread"))) void run_team(int wanted,
 }  // namespace
 
 int64_t num_chunks(int64_t count, int64_t grain_size) {
-  const int64_t by_grain = divide_up(count, std::max<int64_t>(grain_size, 1));
+  const int64_t by_grain = std::max<int64_t>(1, count / std::max<int64_t>(grain_size, 1));
   const int64_t wanted = std::min<int64_t>(get_num_threads(), by_grain);
   // Chunks of equal size, rounded up; fewer of them may do.
   return divide_up(count, divide_up(count, wanted));
@@ -134,7 +134,7 @@ void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
     chunk(i, first, first + std::min(chunk_size, end - first));
   };
   if (chunks == 1) {
-    const ParallelRegionGuard guard;
+    ParallelRegionGuard guard;
     run(0);
     return;
   }

@@ -19,13 +19,16 @@ OPLOOM_API int get_num_threads();
 OPLOOM_API void set_num_threads(int count);
 // The index of this thread in the region it runs in, or 0.
 OPLOOM_API int get_thread_num();
-// Pointwise work below this many elements is not worth waking a thread for.
-inline constexpr int64_t GRAIN_SIZE = 32768;
-// Multiply-adds for which another thread is worth starting, of products with one row, column or
-// term, and elements of what is updated in place by another tensor. They go by the same number:
-// what one thread reads and writes in forward and backward, it also updates. Two cores' caches
-// would hand lines over for longer than the arithmetic takes.
-inline constexpr int64_t kUpdateGrain = 131072;
+// Elements of pointwise work, of reductions and of what is moved that each thread is to have. Work
+// is shared out from twice as many on: the same number for all, as what two threads have computed
+// comes to one that goes on with it from the other core's cache, which takes longer than both parts
+// by one. No power of two, so that slices of tensors of such sizes are shared out as these are.
+inline constexpr int64_t GRAIN_SIZE = 24576;
+// The same for multiply-adds of products with one row, column or term, and for elements of what is
+// updated in place by another tensor. They go by the same number: what one thread reads and writes
+// in forward and backward, it also updates. Two cores' caches would hand lines over for longer than
+// the arithmetic takes.
+inline constexpr int64_t kUpdateGrain = 57344;
 
 namespace internal {
 
@@ -41,9 +44,21 @@ OPLOOM_API int64_t num_chunks(int64_t count, int64_t grain_size);
 OPLOOM_API void parallel_run(int64_t begin, int64_t end, int64_t grain_size,
                              c10::function_ref<void(int64_t, int64_t, int64_t)> chunk);
 
-// Whether the range will be split.
+// Marks serial runs too, so that in_parallel_region() and nesting do not depend on the sizes.
+class ParallelRegionGuard {
+ public:
+  ParallelRegionGuard() : saved_(tls_in_parallel_region) { tls_in_parallel_region = true; }
+  ~ParallelRegionGuard() { tls_in_parallel_region = saved_; }
+  ParallelRegionGuard(const ParallelRegionGuard&) = delete;
+  ParallelRegionGuard& operator=(const ParallelRegionGuard&) = delete;
+
+ private:
+  bool saved_;
+};
+
+// Whether the range will be split: into parts of at least grain_size.
 inline bool will_run_parallel(int64_t count, int64_t grain_size) {
-  return count > grain_size && count > 1 && !tls_in_parallel_region && threads_available();
+  return count > 1 && count / 2 >= grain_size && !tls_in_parallel_region && threads_available();
 }
 
 // Where a loop is compiled: once, whether threads share it or not.
@@ -54,34 +69,17 @@ OPLOOM_NOINLINE void run_chunk(const F& f, int64_t begin, int64_t end) {
 
 }  // namespace internal
 
-// True inside a parallel_for, even if it runs serially, and where a ParallelRegionGuard is.
+// True inside a parallel_for, even if it runs serially; nested ones run in the thread they are in.
 inline bool in_parallel_region() { return internal::tls_in_parallel_region; }
 
-// Where one is, loops run in the thread they are in: those inside a parallel_for, which marks
-// serial runs too, so that nesting does not depend on the sizes, and several in a row that hand to
-// each other what another core's cache would give slower than one thread computes it. It changes
-// nothing if `is_region` is false.
-class ParallelRegionGuard {
- public:
-  explicit ParallelRegionGuard(bool is_region = true) : saved_(in_parallel_region()) {
-    internal::tls_in_parallel_region = saved_ || is_region;
-  }
-  ~ParallelRegionGuard() { internal::tls_in_parallel_region = saved_; }
-  ParallelRegionGuard(const ParallelRegionGuard&) = delete;
-  ParallelRegionGuard& operator=(const ParallelRegionGuard&) = delete;
-
- private:
-  bool saved_;
-};
-
 // Calls f(begin, end) for parts of [begin, end) at the same time, in at most as many parts as it
-// has pieces of grain_size; a shorter range runs in one call. The calling thread's key sets and
-// grad mode hold in all parts.
+// has whole pieces of grain_size; a range of less than two runs in one call. The calling thread's
+// key sets and grad mode hold in all parts.
 template <typename F>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain_size, const F& f) {
   if (begin >= end) return;
   if (!internal::will_run_parallel(end - begin, grain_size)) {
-    const ParallelRegionGuard guard;
+    internal::ParallelRegionGuard guard;
     internal::run_chunk(f, begin, end);
     return;
   }
@@ -116,7 +114,7 @@ inline scalar_t parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, 
                                 const F& f, const Combine& combine) {
   if (begin >= end) return identity;
   if (!internal::will_run_parallel(end - begin, grain_size)) {
-    const ParallelRegionGuard guard;
+    internal::ParallelRegionGuard guard;
     return f(begin, end, identity);
   }
   c10::SmallVector<scalar_t, 16> parts(

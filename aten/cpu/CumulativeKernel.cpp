@@ -321,7 +321,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   const bool in_squares = kHasSquares && lie_dense && !one_by_one && rows >= kSideBySide;
   if (kept[0].size < 8 || (!dense && (length >= 8 || one_by_one))) {
     constexpr int64_t kTogether = 4;
-    const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
+    const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / length);
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
       if (one_by_one) {
         // Rows that do not lie next to each other are dense rows of their own.
@@ -376,8 +376,7 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   const int64_t outer = rows / kept[0].size,
                 width = strip_width(kept[0].size, kWidth, outer, StripsAre::Written);
   const int64_t blocks = (kept[0].size + width - 1) / width;
-  const int64_t grain =
-      std::max<int64_t>(1, kReduceGrain / (std::min(width, kept[0].size) * length));
+  const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / (std::min(width, kept[0].size) * length));
   at::parallel_for(0, outer * blocks, grain, [&](int64_t begin, int64_t end) {
     Walker walker(kept.data() + 1, kept.size() - 1, begin / blocks);
     int64_t block = begin % blocks;

@@ -246,7 +246,7 @@ void shared_product(const GemmArguments& g, T alpha, T beta) {
   if (g.m == 1 && g.n <= 2 * kStep && g.k > 16 && g.b_column == 1 && !is_dot(g)) {
     return g.n <= kStep ? narrow_product<1>(g, alpha, beta) : narrow_product<2>(g, alpha, beta);
   }
-  if (g.m * g.n * g.k <= at::kUpdateGrain) return small_product(g, alpha, beta);
+  if (g.m * g.n * g.k < 2 * at::kUpdateGrain) return small_product(g, alpha, beta);
   const bool by_rows = g.m > 1;
   at::parallel_for(0, by_rows ? g.m : g.n,
                    std::max<int64_t>(1, at::kUpdateGrain / (by_rows ? g.n : g.k)),

@@ -276,11 +276,12 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   };
 
   if (shape.outputs == 1) {
-    const int64_t parts = (length + kReduceGrain - 1) / kReduceGrain;
+    // Even, as two threads have made the halves of what there is.
+    const int64_t parts = std::max<int64_t>(1, length / GRAIN_SIZE / 2 * 2);
     std::vector<Best<T>> bests(static_cast<size_t>(parts));
     at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        bests[i] = search(in, in_rows, i * kReduceGrain, std::min(length, (i + 1) * kReduceGrain));
+        bests[i] = search(in, in_rows, length * i / parts, length * (i + 1) / parts);
       }
     });
     Best<T> best = bests[0];
@@ -299,7 +300,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
                          shape.kept_values[1].out == inner.size * shape.kept_values[0].out;
   if (!by_planes && (inner.size < 4 || (inner.size < 8 && length >= 16) ||
                      (std::abs(stride) <= std::abs(inner.in) && length >= 24))) {
-    const int64_t grain = std::max<int64_t>(1, kReduceGrain / length);
+    const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / length);
     at::parallel_for(0, shape.outputs, grain, [&](int64_t begin, int64_t end) {
       Walker walker(shape.kept.data(), shape.kept.size(), begin);
       Walker value_walker(shape.kept_values.data(), shape.kept_values.size(), begin);
@@ -338,7 +339,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   const int64_t width = by_planes ? kWidth / inner.size * inner.size
                                   : strip_width(columns, kWidth, outer, StripsAre::Read);
   const int64_t blocks = (columns + width - 1) / width;
-  const int64_t grain = std::max<int64_t>(1, kReduceGrain / (std::min(width, columns) * length));
+  const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / (std::min(width, columns) * length));
   // The elements of n columns in one row, the first of which is at `from`.
   const auto read_planes = [&](const char* from, int64_t n, T* to) OPLOOM_NOINLINE {
     T unconverted[kWidth];

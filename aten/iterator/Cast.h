@@ -2,6 +2,7 @@
 #pragma once
 
 #include <aten/core/Namespace.h>
+#include <aten/core/Parallel.h>
 #include <aten/core/Processor.h>
 #include <c10/core/ScalarType.h>
 #include <c10/util/Export.h>
@@ -177,9 +178,10 @@ class RowCopy {
   bool near_ = stream_.streams() && fetches_rows_near();
 };
 
+// Bytes of dense copies that each thread is to have: as many as of float32 in an update.
+inline constexpr int64_t kCopyGrain = 4 * at::kUpdateGrain;
 // Copies bytes that lie densely in both places, a part of an output of `total` bytes, on several
-// threads: worth it for more than kUnsharedBytes.
-inline constexpr int64_t kUnsharedBytes = 512 * 1024;
+// threads.
 void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total);
 
 }  // namespace at::inline oploom_v1::detail

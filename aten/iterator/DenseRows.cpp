@@ -699,7 +699,7 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
     const auto lines = by_lines(dense, sizes, operands,
                                 asks_for(kind, iter.numel() * sizes[0], /*in_place=*/true));
     const DenseRowLoop loop = lines;  // compiled once
-    if (iter.numel() < GRAIN_SIZE) {
+    if (iter.numel() < 2 * GRAIN_SIZE) {
       return loop(data, /*steps=*/nullptr, iter.numel(), /*rows=*/1, /*repeated=*/0);
     }
     if (in_place) {
@@ -727,7 +727,7 @@ OPLOOM_ALWAYS_INLINE char* const* small_rows(TensorIteratorBase& iter, int opera
   // A longer row is worth the way through by_lines() unless it begins at a line.
   const bool is_lined =
       iter.numel() * iter.element_size(0) >= kLinedBytes && !at_lines(rows[0], /*stride=*/0);
-  return is_lined || iter.numel() >= GRAIN_SIZE ? nullptr : rows;
+  return is_lined || iter.numel() >= 2 * GRAIN_SIZE ? nullptr : rows;
 }
 
 }  // namespace

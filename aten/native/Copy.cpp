@@ -51,7 +51,7 @@ bool regions_overlap(const TensorBase& a, const TensorBase& b) {
 // Copies between dense tensors, and into few elements. False where an iterator has to do it.
 bool copy_dense(const Tensor& self, const Tensor& src) {
   const ScalarType to = self.scalar_type(), from = src.scalar_type();
-  const bool few = self.numel() < at::GRAIN_SIZE;
+  const bool few = self.numel() < 2 * at::GRAIN_SIZE;
   if (self.sizes() != src.sizes() || (to != from && !few)) return false;
   const bool same_layout = (self.is_contiguous() && src.is_contiguous()) ||
                            (self.strides() == src.strides() && self.is_non_overlapping_and_dense());
@@ -59,7 +59,7 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
     if (regions_overlap(self, src)) return false;
     if (to == from) {
       const auto bytes = static_cast<int64_t>(self.nbytes());
-      if (bytes <= at::detail::kUnsharedBytes) {
+      if (bytes < 2 * at::detail::kCopyGrain) {
         at::detail::copy_row(self.mutable_data_ptr(), src.const_data_ptr(), self.nbytes());
       } else {
         at::detail::copy_bytes(self.mutable_data_ptr(), src.const_data_ptr(), bytes, bytes);

@@ -29,11 +29,11 @@ namespace {
 // reserve(count) is called before, with the number of all of them.
 template <typename Reserve, typename Found>
 void compact(const uint8_t* flags, int64_t n, const Reserve& reserve, const Found& found) {
-  constexpr int64_t kChunk = GRAIN_SIZE, kBlock = 1024;
+  constexpr int64_t kGrain = 8, kChunk = GRAIN_SIZE / kGrain, kBlock = 1024;
   const int64_t chunks = (n + kChunk - 1) / kChunk;
   // starts[c + 1] is the count of chunk c, then the sum of the counts up to it.
   std::vector<int64_t> starts(static_cast<size_t>(chunks) + 1, 0);
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, chunks, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       starts[c + 1] =
           count_set_stub(DeviceType::CPU, flags + c * kChunk, std::min(kChunk, n - c * kChunk));
@@ -41,7 +41,7 @@ void compact(const uint8_t* flags, int64_t n, const Reserve& reserve, const Foun
   });
   for (int64_t c = 0; c < chunks; ++c) starts[c + 1] += starts[c];
   reserve(starts[chunks]);
-  at::parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, chunks, kGrain, [&](int64_t begin, int64_t end) {
     int64_t k = starts[begin];
     int32_t places[kBlock];
     for (int64_t i = begin * kChunk; i < std::min(n, end * kChunk); i += kBlock) {

@@ -32,23 +32,13 @@ Tensor weighted(const Tensor& losses, const std::optional<Tensor>& weight, int64
   return apply_reduction(is_given(weight) ? losses * *weight : losses, reduction);
 }
 
-// What losses() gives, reduced. Cheap ones are computed and added up by one thread where that has
-// not two threads' worth to add up: from the other one's cache they came in twice the time.
-template <typename Losses>
-Tensor reduced(const Tensor& self, int64_t reduction, const Losses& losses) {
-  const at::ParallelRegionGuard alone(reduction != Reduction::None &&
-                                      self.numel() < 2 * GRAIN_SIZE);
-  return apply_reduction(losses(), reduction);
-}
-
 }  // namespace
 
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   check_reduction("l1_loss", reduction);
   // Of complex numbers the loss is real, which no expression is.
   const bool complex = self.is_complex() || target.is_complex();
-  return reduced(self, reduction,
-                 [&] { return complex ? at::abs(self - target) : at::_l1_loss(self, target); });
+  return apply_reduction(complex ? at::abs(self - target) : at::_l1_loss(self, target), reduction);
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
@@ -57,17 +47,17 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   const auto number = [&](const Tensor& t) {
     return t.scalar_type() == kBool ? t.to(result_type(self, target)) : t;
   };
-  return reduced(self, reduction, [&] { return at::_mse_loss(number(self), number(target)); });
+  return apply_reduction(at::_mse_loss(number(self), number(target)), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
   check_reduction("smooth_l1_loss", reduction);
-  return reduced(self, reduction, [&] { return at::_smooth_l1_loss(self, target, beta); });
+  return apply_reduction(at::_smooth_l1_loss(self, target, beta), reduction);
 }
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   check_reduction("huber_loss", reduction);
-  return reduced(self, reduction, [&] { return at::_huber_loss(self, target, delta); });
+  return apply_reduction(at::_huber_loss(self, target, delta), reduction);
 }
 
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,

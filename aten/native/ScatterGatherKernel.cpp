@@ -381,7 +381,7 @@ struct Plan {
     if (reads && strip == 0 && (rows || outer * width < at::get_num_threads())) {
       // Whole rows are copied in a fraction of the time that their elements would take.
       const bool copies = one_index && self_steps.line == 1 && other_steps.line == 1;
-      share(length, (copies ? at::detail::kUnsharedBytes / itemsize : GRAIN_SIZE) / width,
+      share(length, (copies ? at::detail::kCopyGrain / itemsize : GRAIN_SIZE) / width,
             [&](Block block, int64_t first, int64_t last) {
               block.first = first;
               block.last = last;
@@ -400,13 +400,12 @@ struct Plan {
               run(block);
             });
     } else {
-      // Strips are read in less time, of which rows that two threads share take a part.
-      const int64_t grain = reads && strip > 0 ? 2 * GRAIN_SIZE : GRAIN_SIZE;
-      share(width, std::max(grain / length, fewest), [&](Block block, int64_t first, int64_t last) {
-        skip(block, first);
-        block.width = last - first;
-        run(block);
-      });
+      share(width, std::max(GRAIN_SIZE / length, fewest),
+            [&](Block block, int64_t first, int64_t last) {
+              skip(block, first);
+              block.width = last - first;
+              run(block);
+            });
     }
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <aten/core/OpaqueType.h>
+#include <aten/core/Parallel.h>
 #include <aten/core/TensorBase.h>
 #include <c10/core/InferSize.h>
 #include <c10/core/WrapDimMinimal.h>
@@ -85,8 +86,7 @@ inline Tensor expand_alias(std::string_view op, const TensorBase& self, IntArray
 
 // For parallel_for over items that move `item_cost` elements each.
 inline int64_t grain_for(int64_t item_cost) {
-  constexpr int64_t kElements = 32768;
-  return std::max<int64_t>(1, kElements / std::max<int64_t>(item_cost, 1));
+  return std::max<int64_t>(1, GRAIN_SIZE / std::max<int64_t>(item_cost, 1));
 }
 
 }  // namespace at::inline oploom_v1::native

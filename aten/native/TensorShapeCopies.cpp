@@ -81,7 +81,7 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
     const at::detail::RowCopy copy(total);
     for (const Tensor& tensor : tensors) {
       const auto bytes = static_cast<int64_t>(tensor.nbytes());
-      if (bytes <= at::detail::kUnsharedBytes) {
+      if (bytes < 2 * at::detail::kCopyGrain) {
         copy(data, tensor.const_data_ptr(), bytes);
       } else {
         at::detail::copy_bytes(data, tensor.const_data_ptr(), bytes, total);
@@ -337,8 +337,6 @@ Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   if (self.numel() == 0) return Tensor(at::detail::empty(self.sizes(), self.options()));
   // Channels stay last.
   const MemoryFormat format = flat ? MemoryFormat::Contiguous : self.suggest_memory_format();
-  // Several parts of an output are written by one thread where that is not two threads' worth.
-  const at::ParallelRegionGuard alone(self.numel() < 2 * GRAIN_SIZE);
   // Two dimensions at a time: with each of them there are twice as many parts, and half as large.
   constexpr int kAtOnce = 2;
   Tensor from = flat ? make_alias(self.contiguous(), rolled, {1}) : self;

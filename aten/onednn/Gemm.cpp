@@ -460,7 +460,7 @@ GemmArguments begun(ScalarType dtype, GemmArguments g) {
 
 void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const Scalar& beta) {
   // dot() divides long ones among threads.
-  if (g.k > at::kUpdateGrain && g.m == 1 && g.n == 1 && !g.addend && !is_ours(dtype) &&
+  if (g.k >= 2 * at::kUpdateGrain && g.m == 1 && g.n == 1 && !g.addend && !is_ours(dtype) &&
       alpha.equal(1) && beta.equal(0)) {
     return dot(dtype, g.k, g.a, g.a_column, g.b, g.b_row, g.c);
   }
@@ -592,7 +592,7 @@ void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const voi
     const auto part = [&](int64_t first, int64_t count) {
       return dot_of_part(count, px + first * x_stride, x_stride, py + first * y_stride, y_stride);
     };
-    if (n <= at::kUpdateGrain) return void(*out = part(0, n));
+    if (n < 2 * at::kUpdateGrain) return void(*out = part(0, n));
     // In parts that depend on n alone: the libraries do it in one thread.
     const int64_t parts = (n + at::kUpdateGrain - 1) / at::kUpdateGrain;
     c10::SmallVector<scalar_t, 16> sums(static_cast<size_t>(parts), scalar_t(0));

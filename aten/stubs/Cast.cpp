@@ -64,7 +64,7 @@ void RowCopy::stream_fetched(void* to, const void* from, int64_t bytes) const {
 }
 
 void copy_bytes(void* to, const void* from, int64_t bytes, int64_t total) {
-  at::parallel_for(0, bytes, kUnsharedBytes, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, bytes, kCopyGrain, [&](int64_t begin, int64_t end) {
     const RowCopy copy(total);
     copy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, end - begin);
   });

@@ -419,7 +419,7 @@ class ReduceParts {
  public:
   ReduceParts(const Reduction& r, const ReducePlan& plan) : plan_(plan) {
     const int64_t work = plan.outputs * plan.count;
-    if (work < 2 * kReduceGrain) return;
+    if (work < 2 * GRAIN_SIZE) return;
     const int64_t together = plan.by_columns ? std::min(plan.columns.size, r.most_columns) : 1;
     const int64_t tasks = plan.outputs * plan.across / together;
     // The last dimension that makes enough parts: their elements are neighbours then. Of columns,
@@ -434,7 +434,9 @@ class ReduceParts {
     if (tasks < 32) {
       // The states of columns are not worth merging after few rows.
       const int64_t most = plan.by_columns ? std::max<int64_t>(1, length / 32) : length;
-      const int64_t wanted = std::min({int64_t{64} / tasks, work / kReduceGrain, most});
+      // Even, as two threads have made the halves of what there is.
+      const int64_t parts = std::min({int64_t{64} / tasks, work / GRAIN_SIZE, most});
+      const int64_t wanted = std::max<int64_t>(1, parts / 2 * 2);
       step_ = (length + wanted - 1) / wanted;
     }
     number = (length + step_ - 1) / step_;
@@ -461,12 +463,8 @@ class ReduceParts {
   int64_t step_ = 1;
 };
 
-// How many of so many tasks, of `work` elements each, go to one thread at least. What two threads
-// would have less than enough of is not shared out: a task and a half took up to 1.4 times as long.
-int64_t grain_of(int64_t tasks, int64_t work) {
-  const int64_t grain = (kReduceGrain + work - 1) / work;
-  return tasks < 2 * grain ? tasks : grain;
-}
+// How many tasks of `work` elements go to one thread at least.
+int64_t grain_of(int64_t work) { return (GRAIN_SIZE + work - 1) / work; }
 
 // Calls merge(i, j) until what belongs to parts 0 to `number` - 1 has come together in the first.
 template <typename Merge>
@@ -478,7 +476,7 @@ void merge_parts(int64_t number, const Merge& merge) {
 
 void reduce_rows(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
   const ReduceParts parts(r, plan);
-  const int64_t grain = grain_of(plan.outputs * parts.number, parts.longest());
+  const int64_t grain = grain_of(parts.longest());
   if (parts.number == 1) {
     const WalkDim row = plan.reduced[0];
     const bool is_whole = row.size == plan.count && row.size <= longest(r, row.in);
@@ -525,8 +523,7 @@ void reduce_columns(const Reduction& r, const ReducePlan& plan, const char* in, 
   const int64_t unit = 16 * across, even = (inner.size + strips - 1) / strips;
   const int64_t limit = std::min(most, (even + unit - 1) / unit * unit);
   const int64_t tasks = plan.outputs * across / inner.size * strips;
-  const int64_t grain =
-      grain_of(tasks * parts.number, std::min(limit, inner.size) * parts.longest());
+  const int64_t grain = grain_of(std::min(limit, inner.size) * parts.longest());
   // Goes through the strips from `task` on.
   struct Strip {
     Strip(const ReducePlan& plan, int64_t strips, int64_t limit, int64_t task)
@@ -605,7 +602,7 @@ void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, c
   const int64_t most =
       std::min({r.most_columns, kGathered / (elem_size * row.size), kGathered / in_size}) / width;
   WalkDims planes(plan.kept.begin() + 1, plan.kept.end());
-  const int64_t grain = grain_of(plan.outputs / width, width * row.size);
+  const int64_t grain = grain_of(width * row.size);
   at::parallel_for(0, plan.outputs / width, grain, [&](int64_t begin, int64_t end) {
     alignas(64) char buffer[kGathered], unconverted[kGathered];
     const std::unique_ptr<char[]> states(new char[r.columns_size]);

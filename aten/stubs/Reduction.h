@@ -56,8 +56,6 @@ inline constexpr int64_t kRowsInTurn = 64;
 inline constexpr int64_t kJoined = 128;
 // Elements of rows that are gathered or converted and then reduced side by side, at most.
 inline constexpr int64_t kShortRow = kColumns / 4;
-// Elements for which another thread is worth starting.
-inline constexpr int64_t kReduceGrain = 32768;
 
 inline bool has_bytes(const TensorBase& tensor, int64_t bytes) {
   return tensor.numel() * static_cast<int64_t>(tensor.itemsize()) >= bytes;

@@ -53,9 +53,11 @@ TEST_F(Parallel, CoversTheRangeOnce) {
   }
 }
 
-TEST_F(Parallel, SplitsOnlyWhatIsLongerThanTheGrain) {
+TEST_F(Parallel, EachPartHasTheGrain) {
   EXPECT_EQ(chunks(0, 100, 100).size(), 1u);
-  EXPECT_EQ(chunks(0, 101, 100).size(), 2u);
+  EXPECT_EQ(chunks(0, 199, 100).size(), 1u);
+  EXPECT_EQ(chunks(0, 200, 100).size(), 2u);
+  EXPECT_EQ(chunks(0, 399, 100).size(), 3u);
   EXPECT_EQ(chunks(0, 100, 1).size(), 4u);
   EXPECT_EQ(chunks(5, 4, 1).size(), 0u);
   at::set_num_threads(1);
