@@ -231,7 +231,7 @@ bool are_planes_of_few_calls(const TensorIteratorBase& iter, const int64_t* size
   constexpr int64_t kRowBytes = 192, kPlaneBytes = 8192, kFewestPlanes = 8;
   const IntArrayRef shape = iter.shape();
   const int64_t bytes = shape[0] * *std::max_element(sizes, sizes + iter.ntensors());
-  if (bytes >= kRowBytes || shape[1] > kPlaneBytes / bytes) return false;
+  if (bytes >= kRowBytes || shape[1] * bytes > kPlaneBytes) return false;
   for (int k = 0; k < iter.ntensors(); ++k) {
     const IntArrayRef strides = iter.strides(k);
     const bool follow = strides[1] == shape[0] * strides[0] || strides[2] == shape[1] * strides[1];
@@ -248,7 +248,7 @@ int short_plane_dims(const TensorIteratorBase& iter, const int64_t* sizes, Plane
   constexpr int64_t kFewestPlanes = 16, kRowBytes = 512, kFarRowBytes = 128, kLongRowBytes = 128;
   const int64_t most_rows = use == PlaneUse::Moved ? 8 : 16;
   const IntArrayRef shape = iter.shape();
-  if (shape.size() < 3) return 0;
+  if (shape.size() < 3 || iter.numel() == 0) return 0;
   if (use == PlaneUse::Computed && are_planes_of_few_calls(iter, sizes)) return 2;
   if (shape[1] > most_rows) return 0;
   const int64_t size = *std::max_element(sizes, sizes + iter.ntensors());

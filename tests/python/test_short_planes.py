@@ -85,6 +85,20 @@ def test_results(shape, dtype):
         assert (copy.numpy() == np.broadcast_to(arrays[name], shape)).all(), name
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (0, 2, 1, 3)])
+def test_no_elements(order):
+    for shape in itertools.product((0, 1, 3, 20), repeat=4):
+        if 0 not in shape:
+            continue
+        x = oploom.zeros(shape).permute(order)
+        for kept in itertools.product((False, True), repeat=4):
+            y = oploom.zeros([n if k else 1 for n, k in zip(x.shape, kept, strict=True)])
+            for result in (x - y, oploom.where(x > y, x, y), x.to(oploom.float64) * y):
+                assert result.shape == x.shape
+            assert y.expand(x.shape).clone().copy_(x).shape == x.shape
+            assert y.expand(x.shape).contiguous().shape == x.shape
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_targets(shape, dtype):
