@@ -168,6 +168,26 @@ Tensor expand_index(const Tensor& index, IntArrayRef shape, int64_t dim) {
   return make_alias(index, sizes, strides);
 }
 
+// Where other dimensions than dim are expanded, what the index names is looked up once and copied.
+// False, and nothing done, elsewhere.
+OPLOOM_COLD bool select_unexpanded(const Tensor& out, const TensorBase& self, int64_t dim,
+                                   const Tensor& index) {
+  constexpr int64_t kFewest = 8192;
+  if (out.numel() < kFewest) return false;
+  DimVector sizes(self.sizes());
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d != dim && self.strides()[d] == 0) sizes[d] = 1;
+  }
+  if (IntArrayRef(sizes) == self.sizes()) return false;
+  const Tensor once = make_alias(self, sizes, self.strides());
+  sizes[dim] = index.numel();
+  const Tensor named(at::detail::empty(sizes, out.options()));
+  gather_into("index_select", named, /*fresh=*/true, once, dim, index,
+              expand_index(index, sizes, dim));
+  Tensor(out).copy_(named);
+  return true;
+}
+
 }  // namespace
 
 }  // namespace at::inline oploom_v1::native
@@ -193,6 +213,7 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
   const auto dense = dense_index(index);
   const auto result = at_least_1d(out), from = at_least_1d(self);
   if (copy_positions(*result, *from, dim, *dense)) return;
+  if (select_unexpanded(*result, *from, dim, *dense)) return;
   gather_into("index_select", *result, has_fresh_outputs(), *from, dim, *dense,
               expand_index(*dense, result->sizes(), dim));
 }

@@ -58,15 +58,13 @@ c10::MaybeOwned<Tensor> readable(const Tensor& tensor, std::string_view what) {
 }
 
 PyObject* nested(const char* data, ScalarType type, IntArrayRef sizes, IntArrayRef strides) {
-  if (sizes.empty()) {
-    PyObject* number = read_element(data, type);
-    if (number == nullptr) throw PythonError();
-    return number;
-  }
   const int64_t step = strides[0] * static_cast<int64_t>(c10::elementSize(type));
   Ref list(PyList_New(sizes[0]));
   for (int64_t i = 0; i < sizes[0]; ++i) {
-    PyObject* item = nested(data + i * step, type, sizes.slice(1), strides.slice(1));
+    PyObject* item = sizes.size() == 1
+                         ? read_element(data + i * step, type)
+                         : nested(data + i * step, type, sizes.slice(1), strides.slice(1));
+    if (item == nullptr) throw PythonError();
     PyList_SET_ITEM(list.get(), i, item);
   }
   return list.release();
@@ -143,13 +141,16 @@ Scalar read_scalar(const void* data, ScalarType type) {
 }
 
 void write_element(void* data, ScalarType type, PyObject* number) {
-  if (is_tensor(number)) {
-    Ref value(item_as_python(unpack(number), "tensor"));
-    return write_element(data, type, value.get());
-  }
-  if (!is_python_number(number) && is_numpy_scalar(number)) {
-    Ref value(PyObject_CallMethod(number, "item", nullptr));
-    if (is_python_number(value.get())) return write_element(data, type, value.get());
+  if (!is_python_number(number)) {
+    if (is_tensor(number)) {
+      Ref value(item_as_python(unpack(number), "tensor"));
+      return write_element(data, type, value.get());
+    }
+    if (is_numpy_scalar(number)) {
+      static PyObject* const name = PyUnicode_InternFromString("item");
+      Ref value(PyObject_CallMethodNoArgs(number, name));
+      if (is_python_number(value.get())) return write_element(data, type, value.get());
+    }
   }
   OPLOOM_CHECK_TYPE(!PyComplex_Check(number) || c10::isComplexType(type) || type == c10::kBool,
                     "expected a real number for ", c10::toString(type), ", got a complex one");
@@ -202,8 +203,9 @@ PyObject* item_as_python(const Tensor& tensor, std::string_view what) {
 
 PyObject* to_list(const Tensor& tensor) {
   const auto here = readable(tensor, "tolist");
-  return nested(static_cast<const char*>(here->const_data_ptr()), here->scalar_type(),
-                here->sizes(), here->strides());
+  const auto* data = static_cast<const char*>(here->const_data_ptr());
+  if (here->dim() == 0) return read_element(data, here->scalar_type());
+  return nested(data, here->scalar_type(), here->sizes(), here->strides());
 }
 
 }  // namespace at::inline oploom_v1::python

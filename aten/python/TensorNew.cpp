@@ -35,6 +35,15 @@ bool is_sequence(PyObject* object) {
   throw PythonError();
 }
 
+std::optional<ScalarType> numpy_scalar_type(PyObject* object) {
+  Ref dtype(PyObject_GetAttrString(object, "dtype"));
+  Ref kind(PyObject_GetAttrString(dtype.get(), "kind"));
+  Ref size(PyObject_GetAttrString(dtype.get(), "itemsize"));
+  const char* text = PyUnicode_AsUTF8(kind.get());
+  return text == nullptr ? std::nullopt
+                         : scalar_type_of_kind(text[0], static_cast<int>(to_integer(size.get())));
+}
+
 // What kind of number an element is; the larger one wins.
 enum class Kind { kNone, kBool, kInt, kFloat, kComplex };
 
@@ -50,10 +59,20 @@ struct Inferred {
   Kind kind = Kind::kNone;
   // The dtype of arrays and NumPy scalars among the elements, which counts more than a kind.
   std::optional<ScalarType> typed;
+  // Of the last NumPy scalar.
+  PyTypeObject* last_type = nullptr;
 
   void add(ScalarType type) {
     typed = typed.has_value() ? c10::promoteTypes(*typed, type) : type;
     kind = std::max(kind, kind_of(type));
+  }
+
+  void add_numpy_scalar(PyObject* scalar) {
+    if (Py_TYPE(scalar) == last_type) return;  // its dtype has been added
+    const std::optional<ScalarType> type = numpy_scalar_type(scalar);
+    if (!type.has_value()) not_a_number(scalar);
+    add(*type);
+    last_type = Py_TYPE(scalar);
   }
 
   ScalarType dtype() const {
@@ -67,33 +86,29 @@ struct Inferred {
   }
 };
 
-std::optional<ScalarType> numpy_scalar_type(PyObject* object) {
-  Ref dtype(PyObject_GetAttrString(object, "dtype"));
-  Ref kind(PyObject_GetAttrString(dtype.get(), "kind"));
-  Ref size(PyObject_GetAttrString(dtype.get(), "itemsize"));
-  const char* text = PyUnicode_AsUTF8(kind.get());
-  return text == nullptr ? std::nullopt
-                         : scalar_type_of_kind(text[0], static_cast<int>(to_integer(size.get())));
-}
-
 // The elements of a tensor or array, if it has some and all can be copied at once.
 std::optional<Tensor> elements_of(PyObject* data) {
+  if (PyList_Check(data) || PyTuple_Check(data)) return std::nullopt;
   Tensor elements;
   if (is_tensor(data)) {
     elements = unpack(data).detach();
-  } else if (!PyList_Check(data) && !PyTuple_Check(data) && has_array_interface(data) &&
-             !is_numpy_scalar(data) && numpy_scalar_type(data).has_value()) {
+  } else if (has_array_interface(data) && !is_numpy_scalar(data) &&
+             numpy_scalar_type(data).has_value()) {
     elements = from_array(data, Readonly::kAllow);
   }
   const bool some = elements.defined() && elements.is_cpu() && elements.numel() > 0;
   return some ? std::optional<Tensor>(std::move(elements)) : std::nullopt;
 }
 
+void check_depth(size_t depth) {
+  OPLOOM_CHECK_VALUE(depth < kMaxDepth, "tensor(): the data is nested deeper than ", kMaxDepth,
+                     " levels");
+}
+
 void infer_sizes(PyObject* data, DimVector& sizes) {
   Ref holder;  // keeps items that the sequence made up for us
   while (is_sequence(data)) {
-    OPLOOM_CHECK_VALUE(sizes.size() < kMaxDepth, "tensor(): the data is nested deeper than ",
-                       kMaxDepth, " levels");
+    check_depth(sizes.size());
     if (is_tensor(data)) {
       for (const int64_t size : unpack(data).sizes()) sizes.push_back(size);
       return;
@@ -107,19 +122,30 @@ void infer_sizes(PyObject* data, DimVector& sizes) {
   }
 }
 
-void infer_kind(PyObject* data, Inferred& result) {
+void infer_kind(PyObject* data, size_t depth, Inferred& result);
+
+void infer_kind_of_items(PyObject* data, size_t depth, Inferred& result) {
+  check_depth(depth);
+  Ref items(PySequence_Fast(data, "expected a sequence"));
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.get());
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    infer_kind(PySequence_Fast_GET_ITEM(items.get(), i), depth + 1, result);
+  }
+}
+
+void infer_kind(PyObject* data, size_t depth, Inferred& result) {
   if (PyFloat_CheckExact(data)) {
     result.kind = std::max(result.kind, Kind::kFloat);
   } else if (PyBool_Check(data)) {
     result.kind = std::max(result.kind, Kind::kBool);
   } else if (PyLong_Check(data)) {
     result.kind = std::max(result.kind, Kind::kInt);
+  } else if (PyList_Check(data) || PyTuple_Check(data)) {
+    infer_kind_of_items(data, depth, result);
   } else if (is_tensor(data)) {
     result.add(unpack(data).scalar_type());
   } else if (is_numpy_scalar(data)) {
-    const std::optional<ScalarType> type = numpy_scalar_type(data);
-    if (!type.has_value()) not_a_number(data);
-    result.add(*type);
+    result.add_numpy_scalar(data);
   } else if (PyFloat_Check(data)) {
     result.kind = std::max(result.kind, Kind::kFloat);
   } else if (PyComplex_Check(data)) {
@@ -127,11 +153,7 @@ void infer_kind(PyObject* data, Inferred& result) {
   } else if (const std::optional<Tensor> elements = elements_of(data)) {
     result.add(elements->scalar_type());
   } else if (is_sequence(data)) {
-    Ref items(PySequence_Fast(data, "expected a sequence"));
-    const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.get());
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      infer_kind(PySequence_Fast_GET_ITEM(items.get(), i), result);
-    }
+    infer_kind_of_items(data, depth, result);
   } else {
     not_a_number(data);
   }
@@ -144,8 +166,19 @@ bool holds_all(ScalarType type, ScalarType elements) {
          (c10::isFloatingType(type) && c10::isFloatingType(elements));
 }
 
+// Whether it is what most elements are, and no sequence.
+bool is_plain_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) ||
+         is_numpy_scalar(object);
+}
+
 // Writes nested data into contiguous memory, checking that it is as regular as its first items.
 void fill(PyObject* data, ScalarType type, IntArrayRef sizes, char*& out) {
+  if (sizes.empty() && is_plain_number(data)) {
+    write_element(out, type, data);
+    out += c10::elementSize(type);
+    return;
+  }
   if (sizes.empty()) {
     if (is_sequence(data)) {
       OPLOOM_CHECK_VALUE(false, "tensor(): expected a number, got a sequence of length ",
@@ -194,7 +227,7 @@ Tensor from_sequence(PyObject* data, std::optional<ScalarType> dtype,
                      std::optional<Device> device) {
   Inferred inferred;
   infer_sizes(data, inferred.sizes);
-  if (!dtype.has_value()) infer_kind(data, inferred);
+  if (!dtype.has_value()) infer_kind(data, /*depth=*/0, inferred);
   const ScalarType type = dtype.has_value() ? *dtype : inferred.dtype();
   Tensor result(at::detail::empty(inferred.sizes, TensorOptions().dtype(type).device(kCPU)));
   char* out = static_cast<char*>(result.mutable_data_ptr());

@@ -382,6 +382,27 @@ def test_few_positions_of_many_lines(shape):
                     oploom.index_select(t, dim, oploom.tensor([0, size]))
 
 
+@pytest.mark.parametrize("shape", [(70, 1, 1), (1, 30, 1), (1, 1, 70), (70, 30, 1), (1, 30, 70)])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
+def test_positions_of_expanded_tensors(shape, dtype):
+    random = np.random.default_rng(0)
+    x = random.integers(0, 200, shape).astype(dtype)
+    whole = np.broadcast_to(x, (70, 30, 70))
+    t = oploom.tensor(x).expand(whole.shape)
+    for dim in range(3):
+        index = random.integers(0, whole.shape[dim], 45)
+        wanted = whole.take(index, dim)
+        assert np.array_equal(t.index_select(dim, oploom.tensor(index)).numpy(), wanted)
+        out = oploom.zeros(*reversed(wanted.shape), dtype=t.dtype).permute(2, 1, 0)
+        oploom.index_select(t, dim, oploom.tensor(index), out=out)
+        assert np.array_equal(out.numpy(), wanted)
+        for wrong in (-1, whole.shape[dim]):
+            index[-1] = wrong
+            with pytest.raises(IndexError, match="out of bounds"):
+                oploom.index_select(t, dim, oploom.tensor(index), out=out)
+            assert np.array_equal(out.numpy(), wanted)
+
+
 @pytest.mark.parametrize("dtype, rounding", [(oploom.float16, 2.0**-11), (oploom.bfloat16, 2.0**-8)])
 def test_sums_of_16_bit_floats_are_rounded_once(dtype, rounding):
     rng = np.random.default_rng(2)

@@ -487,6 +487,40 @@ def test_tensors_in_sequences():
     assert x[0, 0].item() == 1.5
 
 
+def test_numpy_scalars_in_sequences():
+    for data, dtype in (
+        ([np.float32(0.1), np.float64(0.1), np.float32(2)], oploom.float64),
+        ([np.float16(1), np.int8(2), np.float16(3)], oploom.float16),
+        ([np.int16(1), np.int16(-2), 3], oploom.int16),
+        ([np.bool_(True), np.bool_(False), np.bool_(True)], oploom.bool),
+        ([np.complex64(1j), np.float32(2), 3], oploom.complex64),
+        ([[np.uint8(1)], [np.int8(-1)]], oploom.int16),
+        ([True, 2, 3.5], oploom.float32),
+        ([2, True, False], oploom.int64),
+    ):
+        result = oploom.tensor(data)
+        wanted = np.array(data).astype(result.numpy().dtype)
+        assert result.dtype == dtype and np.array_equal(result.numpy(), wanted)
+    with pytest.raises(TypeError, match="expected numbers or nested sequences of numbers, got"):
+        oploom.tensor([np.float32(1), np.datetime64("2020-01-01")])
+
+
+def test_a_sequence_that_holds_itself_is_refused():
+    for data in ([], [1.0], [[2]]):
+        data.append(data)
+        with pytest.raises(ValueError, match=r"tensor\(\): (the data is nested deeper than 64 levels"
+                                             "|expected a (number|sequence))"):
+            oploom.tensor(data)
+        with pytest.raises(ValueError, match=r"tensor\(\): (the data is nested|expected a)"):
+            oploom.tensor(data, dtype=oploom.float32)
+    deep = 1.0
+    for _ in range(64):
+        deep = [deep]
+    assert oploom.tensor(deep).dim() == 64
+    with pytest.raises(ValueError, match="deeper than 64 levels"):
+        oploom.tensor([deep])
+
+
 def test_arrays_in_sequences_that_do_not_fit():
     a = np.arange(6).reshape(2, 3)
     with pytest.raises(ValueError, match="does not fit uint8"):
