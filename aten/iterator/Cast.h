@@ -78,6 +78,8 @@ inline constexpr int64_t kStreamedBytes = INT64_MAX;
 #endif
 
 // Defined beside the stubs, which know the instruction set.
+// Whether vectors are as long as cache lines.
+bool has_line_vectors();
 CastLoop get_cast_loop(ScalarType to, ScalarType from);
 // The one that moves elements of that size as they are.
 OPLOOM_API CastLoop get_move_loop(int64_t element_size);

@@ -305,6 +305,42 @@ void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* s
   }
 }
 
+// Whether rows are changed in place whose ends, written by a masked vector, cover the beginning of
+// the next one: what is read there waits for the store, on a Zen 4 for as long as two such rows
+// take. Not so with shorter vectors (measured).
+bool are_read_behind_masks(char* const* data, const int64_t* strides, const int64_t* sizes,
+                           int outputs, int operands, int64_t size0, int64_t size1) {
+  constexpr int64_t kLongBytes = 1024, kFewestRows = 8;
+  const int64_t bytes = size0 * sizes[0], step = strides[operands];
+  const int64_t covered = (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  if (step <= bytes || step >= covered || bytes >= kLongBytes || size1 < kFewestRows) return false;
+  for (int k = outputs; k < operands; ++k) {
+    if (data[k] == data[0] && strides[k] != 0 && strides[operands + k] == step)
+      return has_line_vectors();
+  }
+  return false;
+}
+
+// for_each_row_as_it_is() for every second of some rows, and for those between them then.
+void for_each_second_row(char** data, const int64_t* strides, const int64_t* sizes, int operands,
+                         int64_t size0, int64_t size1, uint32_t repeated, DenseRowLoop dense) {
+  constexpr int64_t kNear = 16384;  // bytes that stay in the first-level cache
+  const int64_t* outer = strides + operands;
+  const int64_t block = std::max<int64_t>(1, kNear / outer[0]);
+  int64_t twice[2 * kMaxOperands];
+  std::copy_n(strides, operands, twice);
+  for (int k = 0; k < operands; ++k) twice[operands + k] = 2 * outer[k];
+  for (int64_t j = 0; j < size1; j += block) {
+    const int64_t rows = std::min(block, size1 - j);
+    for (int64_t first = 0; first < std::min<int64_t>(rows, 2); ++first) {
+      char* at[kMaxOperands];
+      for (int k = 0; k < operands; ++k) at[k] = data[k] + (j + first) * outer[k];
+      for_each_row_as_it_is(at, twice, sizes, operands, size0, (rows + 1 - first) / 2, repeated,
+                            dense);
+    }
+  }
+}
+
 // See Note [Joined rows]. Those that do not fill whole vectors are taken as other short rows are.
 void for_each_joined_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                          int operands, int64_t size0, int64_t size1, int64_t largest,
@@ -498,7 +534,9 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, rows_loop);
   } else if (all_dense || size0 == 1 || (as_it_is && (!stream || (near && in_pieces)))) {
     if (size0 == 1) repeated = 0;
-    for_each_row_as_it_is(data, strides, sizes, operands, size0, size1, repeated, rows_loop);
+    const bool waits = are_read_behind_masks(data, strides, sizes, outputs, operands, size0, size1);
+    (waits ? for_each_second_row : for_each_row_as_it_is)(data, strides, sizes, operands, size0,
+                                                          size1, repeated, rows_loop);
   } else {
     for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
                           stream, kind.waits, rows_loop);

@@ -9,6 +9,8 @@
 
 namespace at::inline oploom_v1::detail {
 
+bool has_line_vectors() { return at::get_cpu_capability_level() == at::CPUCapability::AVX512; }
+
 CastLoop get_cast_loop(ScalarType to, ScalarType from) {
   return native::cast_loop_stub(DeviceType::CPU, to, from);
 }
