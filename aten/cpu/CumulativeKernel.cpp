@@ -286,6 +286,34 @@ OPLOOM_ALWAYS_INLINE void scan_columns(const char* in, char* out, int64_t in_str
   }
 }
 
+// n rows of dense elements, so many bytes from one to the next.
+template <typename F, typename T>
+OPLOOM_ALWAYS_INLINE void scan_each_row(const char* in, int64_t in_step, char* out,
+                                        int64_t out_step, int64_t length, int64_t n) {
+  const int64_t bytes = length * int64_t{sizeof(T)};
+  const int64_t together = in_step == bytes && out_step == bytes ? n : 1;
+  for (; n > 0; n -= together, in += in_step, out += out_step) {
+    scan_dense_rows<F>(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), length, together);
+  }
+}
+
+// Short ones of 16-bit floats, many of which are converted together, with gaps behind them.
+template <typename F, typename T>
+void scan_gathered_rows(const char* in, int64_t in_step, char* out, int64_t out_step,
+                        int64_t length, int64_t n) {
+  constexpr int64_t kBuffer = 4096;
+  alignas(64) char buffer[kBuffer];
+  const int64_t bytes = length * int64_t{sizeof(T)};
+  const bool scatters = out_step != bytes;
+  for (int64_t rows; n > 0; n -= rows, in += rows * in_step, out += rows * out_step) {
+    rows = std::min(n, kBuffer / bytes);
+    at::detail::copy_rows(buffer, bytes, in, in_step, bytes, rows);
+    scan_dense_rows<F>(reinterpret_cast<const T*>(buffer),
+                       reinterpret_cast<T*>(scatters ? buffer : out), length, rows);
+    if (scatters) at::detail::copy_rows(out, out_step, buffer, bytes, bytes, rows);
+  }
+}
+
 template <typename F, typename T>
 void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
   using Acc = typename running<T>::type;
@@ -324,14 +352,15 @@ void cumulative(const TensorBase& result, const TensorBase& self, int64_t dim) {
     const int64_t grain = std::max<int64_t>(1, GRAIN_SIZE / length);
     at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
       if (one_by_one) {
-        // Rows that do not lie next to each other are dense rows of their own.
-        const bool next = kept[0].in == length * size && kept[0].out == length * size;
+        const bool gaps = kept[0].in != length * size || kept[0].out != length * size;
         return for_each_run(kept, begin, end, [&](int64_t first, int64_t result, int64_t n) {
-          const int64_t together = next ? n : 1;
-          for (; n > 0; n -= together, first += kept[0].in, result += kept[0].out) {
-            scan_dense_rows<F>(reinterpret_cast<const T*>(in + first),
-                               reinterpret_cast<T*>(out + result), length, together);
+          if constexpr (c10::is_reduced_floating_point_v<T>) {
+            if (gaps) {
+              return scan_gathered_rows<F, T>(in + first, kept[0].in, out + result, kept[0].out,
+                                              length, n);
+            }
           }
+          scan_each_row<F, T>(in + first, kept[0].in, out + result, kept[0].out, length, n);
         });
       }
       Walker walker(kept.data(), kept.size(), begin);

@@ -4,6 +4,7 @@
 #include <aten/iterator/Cast.h>
 #include <aten/stubs/Fill.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace at::inline oploom_v1::native {
@@ -23,6 +24,14 @@ void fill_with(TensorIteratorBase& iter, T element) {
   const at::detail::CastLoop move = at::detail::get_move_loop(sizeof(T));
   const char* from = reinterpret_cast<const char*>(&element);
   iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    // Short rows are copies of one, which many take less time for than for a call each.
+    constexpr int64_t kSize = sizeof(T), kShort = 512 / kSize, kFewest = 8;
+    if (strides[0] == kSize && size0 <= kShort && size1 >= kFewest) {
+      T row[kShort];
+      std::fill_n(row, size0, element);
+      return at::detail::copy_rows(data[0], strides[1], reinterpret_cast<const char*>(row), 0,
+                                   static_cast<size_t>(size0 * kSize), size1);
+    }
     for (int64_t row = 0; row < size1; ++row) {
       move(data[0] + row * strides[1], strides[0], from, 0, size0);
     }

@@ -155,6 +155,30 @@ def test_running_results_of_permuted_tensors(order, dtype):
                 assert oploom.equal(run(same, dim, out=same), result)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int64"])
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 7, 12, 15, 16])
+def test_running_results_of_short_rows_with_gaps(width, dtype):
+    rows, random = 2100, np.random.default_rng(width)
+    for operator in ("cumsum", "cumprod"):
+        values = random.integers(*((-9, 10) if operator == "cumsum" else (-1, 2)), (rows, width + 3))
+        whole = oploom.tensor(values).to(getattr(oploom, dtype))
+        wanted = getattr(np, operator)(values[:, 1:width + 1], axis=1)
+        x = whole[:, 1:width + 1]
+        run = getattr(oploom, operator)
+        np.testing.assert_array_equal(run(x, 1, dtype=x.dtype).to(oploom.int64).numpy(), wanted)
+        for source in (x, x.contiguous()):
+            target = oploom.full(values.shape, 7).to(x.dtype)
+            run(source, 1, dtype=x.dtype, out=target[:, 2:width + 2])
+            np.testing.assert_array_equal(target[:, 2:width + 2].to(oploom.int64).numpy(), wanted)
+            assert (target[:, :2] == 7).all() and (target[:, width + 2:] == 7).all()
+        turned = whole.view(30, 70, width + 3)[..., 1:width + 1].transpose(0, 1)
+        np.testing.assert_array_equal(run(turned, 2, dtype=x.dtype).to(oploom.int64).numpy(),
+                                      wanted.reshape(30, 70, width).transpose(1, 0, 2))
+        run(x, 1, dtype=x.dtype, out=x)
+        values[:, 1:width + 1] = wanted
+        np.testing.assert_array_equal(whole.to(oploom.int64).numpy(), values)
+
+
 def test_bits_of_instruction_sets():
     """How numbers are grouped depends on nothing but sizes and strides."""
     environment = {k: v for k, v in os.environ.items() if k != "OPLOOM_CPU_CAPABILITY"}

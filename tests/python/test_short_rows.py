@@ -165,6 +165,20 @@ def test_results_with_gaps(w, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("w", [*range(1, 36), 64, 127, 513])
+def test_filled_rows_with_gaps(w, dtype):
+    for rows in (1, 7, 8, 60):
+        whole = numbers((rows, w + 2), dtype)
+        wanted = whole.to(oploom.complex128).numpy().copy()
+        whole[:, 1 : w + 1].fill_(3)
+        wanted[:, 1 : w + 1] = 3
+        assert (whole.to(oploom.complex128).numpy() == wanted).all()
+        whole[:, 2:].zero_()
+        wanted[:, 2:] = 0
+        assert (whole.to(oploom.complex128).numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("w", [*range(1, 42), 64, 127, 129])
 @pytest.mark.parametrize("step", [2, 3, 4])
 def test_every_few_elements(w, step, dtype):
