@@ -282,8 +282,9 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
 }
 
 // Rows that are dense, or of one element each that the loop takes repeated.
-void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* sizes, int operands,
-                           int64_t size0, int64_t size1, uint32_t repeated, DenseRowLoop dense) {
+OPLOOM_NOINLINE void for_each_row_as_it_is(char** data, const int64_t* strides,
+                                           const int64_t* sizes, int operands, int64_t size0,
+                                           int64_t size1, uint32_t repeated, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
   if (repeated == 0) return dense(data, outer, size0, size1, repeated);
   constexpr int64_t kBlock = 8;
@@ -306,14 +307,14 @@ void for_each_row_as_it_is(char** data, const int64_t* strides, const int64_t* s
 }
 
 // Whether rows are changed in place whose ends, written by a masked vector, cover the beginning of
-// the next one: what is read there waits for the store, on a Zen 4 for as long as two such rows
-// take. Not so with shorter vectors (measured).
+// the next one: what is read there waits for the store, and such rows take up to four times as long
+// on a Zen 4. Not so with shorter vectors (measured).
 bool are_read_behind_masks(char* const* data, const int64_t* strides, const int64_t* sizes,
                            int outputs, int operands, int64_t size0, int64_t size1) {
-  constexpr int64_t kLongBytes = 1024, kFewestRows = 8;
+  constexpr int64_t kLongBytes = 448, kFewestRows = 8;
   const int64_t bytes = size0 * sizes[0], step = strides[operands];
   const int64_t covered = (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
-  if (step <= bytes || step >= covered || bytes >= kLongBytes || size1 < kFewestRows) return false;
+  if (step < bytes || step >= covered || bytes >= kLongBytes || size1 < kFewestRows) return false;
   for (int k = outputs; k < operands; ++k) {
     if (data[k] == data[0] && strides[k] != 0 && strides[operands + k] == step)
       return has_line_vectors();
@@ -322,8 +323,9 @@ bool are_read_behind_masks(char* const* data, const int64_t* strides, const int6
 }
 
 // for_each_row_as_it_is() for every second of some rows, and for those between them then.
-void for_each_second_row(char** data, const int64_t* strides, const int64_t* sizes, int operands,
-                         int64_t size0, int64_t size1, uint32_t repeated, DenseRowLoop dense) {
+OPLOOM_COLD void for_each_second_row(char** data, const int64_t* strides, const int64_t* sizes,
+                                     int operands, int64_t size0, int64_t size1, uint32_t repeated,
+                                     DenseRowLoop dense) {
   constexpr int64_t kNear = 16384;  // bytes that stay in the first-level cache
   const int64_t* outer = strides + operands;
   const int64_t block = std::max<int64_t>(1, kNear / outer[0]);
