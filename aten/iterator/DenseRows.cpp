@@ -536,9 +536,10 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     for_each_short_row(data, strides, sizes, outputs, operands, size0, size1, largest, rows_loop);
   } else if (all_dense || size0 == 1 || (as_it_is && (!stream || (near && in_pieces)))) {
     if (size0 == 1) repeated = 0;
-    const bool waits = are_read_behind_masks(data, strides, sizes, outputs, operands, size0, size1);
-    (waits ? for_each_second_row : for_each_row_as_it_is)(data, strides, sizes, operands, size0,
-                                                          size1, repeated, rows_loop);
+    const bool by_turns =
+        are_read_behind_masks(data, strides, sizes, outputs, operands, size0, size1);
+    (by_turns ? for_each_second_row : for_each_row_as_it_is)(data, strides, sizes, operands, size0,
+                                                             size1, repeated, rows_loop);
   } else {
     for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
                           stream, kind.waits, rows_loop);

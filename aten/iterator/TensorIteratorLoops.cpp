@@ -111,7 +111,7 @@ void TensorIteratorBase::for_each(loop2d_t loop, int64_t grain_size, bool writes
     }
     return loop(data, strides, ndim() > 0 ? shape_[0] : 1, ndim() > 1 ? shape_[1] : 1);
   }
-  if (numel_ / 2 < grain_size || at::get_num_threads() == 1 || at::in_parallel_region()) {
+  if (!at::internal::will_run_parallel(numel_, grain_size)) {
     return serial_for_each(loop, 0, numel_, writes);
   }
   at::parallel_for(0, numel_, grain_size,
@@ -308,7 +308,7 @@ int find_split_dim(const TensorIteratorBase& iter) {
 void TensorIteratorBase::parallel_reduce(loop2d_t loop) {
   need_operands();
   OPLOOM_INTERNAL_ASSERT(ntensors() == 2, "parallel_reduce() takes one output and one input");
-  if (numel_ < 2 * GRAIN_SIZE || at::get_num_threads() == 1 || at::in_parallel_region()) {
+  if (!at::internal::will_run_parallel(numel_, GRAIN_SIZE)) {
     return serial_for_each(loop, 0, numel_);
   }
   const int64_t outputs = num_output_elements();
@@ -348,8 +348,7 @@ void TensorIteratorBase::foreach_reduced_elt(loop_subiter_t loop, bool paralleli
   const int64_t outputs = num_output_elements();
   if (outputs == 0) return;
   if (outputs == 1) return loop(*this);
-  if (!parallelize || numel_ < 2 * GRAIN_SIZE || at::get_num_threads() == 1 ||
-      at::in_parallel_region()) {
+  if (!parallelize || !at::internal::will_run_parallel(numel_, GRAIN_SIZE)) {
     const int reduced = num_reduce_dims();
     const IntArrayRef kept = shape().slice(reduced);
     const DimVector kept_shape(kept);
