@@ -276,8 +276,7 @@ void select_extreme(const TensorBase& values, const TensorBase& indices, const T
   };
 
   if (shape.outputs == 1) {
-    // Even, as two threads have made the halves of what there is.
-    const int64_t parts = std::max<int64_t>(1, length / GRAIN_SIZE / 2 * 2);
+    const int64_t parts = even_parts(length / GRAIN_SIZE);
     std::vector<Best<T>> bests(static_cast<size_t>(parts));
     at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -146,17 +146,39 @@ OPLOOM_COLD bool copy_positions(const TensorBase& out, const TensorBase& self, i
   return true;
 }
 
+// What the index names, written to out. False where it names a place outside of self, after parts
+// of out may have been written. Where neither self nor the index differ along a dimension, it is
+// looked up once and copied.
+bool gather_lines(const Tensor& out, const TensorBase& self, int64_t dim, const TensorBase& index) {
+  constexpr int64_t kFewest = 8192;
+  if (out.numel() >= kFewest) {
+    DimVector once(out.sizes());
+    for (int64_t d = 0; d < out.dim(); ++d) {
+      if (d != dim && self.strides()[d] == 0 && index.strides()[d] == 0) once[d] = 1;
+    }
+    if (c10::multiply_integers(once) < out.numel()) {
+      DimVector sizes(once);
+      sizes[dim] = self.sizes()[dim];
+      const Tensor named(at::detail::empty(once, out.options()));
+      const bool inside =
+          gather_stub(DeviceType::CPU, named, make_alias(self, sizes, self.strides()), dim,
+                      make_alias(index, once, index.strides()));
+      if (inside) Tensor(out).copy_(named);
+      return inside;
+    }
+  }
+  return gather_stub(DeviceType::CPU, out, self, dim, index);
+}
+
 // Of a fresh output, whatever has been written to it is dropped with it, and the kernel itself
 // looks at the indices. `dense` is what dense_index() gives, `index` the same with dimensions as
 // self's.
-void gather_into(const char* op, const TensorBase& out, bool fresh, const TensorBase& self,
-                 int64_t dim, const Tensor& dense, const TensorBase& index) {
+void gather_into(const char* op, const Tensor& out, bool fresh, const TensorBase& self, int64_t dim,
+                 const Tensor& dense, const TensorBase& index) {
   const int64_t size = self.sizes()[dim];
   if (!fresh || out.numel() == 0) checked_index(op, dense, dim, size, /*wrap=*/false);
   if (out.numel() == 0) return;
-  if (!gather_stub(DeviceType::CPU, out, self, dim, index)) {
-    check_each(op, dense, dim, size, /*lowest=*/0);
-  }
+  if (!gather_lines(out, self, dim, index)) check_each(op, dense, dim, size, /*lowest=*/0);
 }
 
 // A 1-d index as the index of gather: the same for all lines along dim.
@@ -166,26 +188,6 @@ Tensor expand_index(const Tensor& index, IntArrayRef shape, int64_t dim) {
   sizes[dim] = index.numel();
   strides[dim] = 1;
   return make_alias(index, sizes, strides);
-}
-
-// Where other dimensions than dim are expanded, what the index names is looked up once and copied.
-// False, and nothing done, elsewhere.
-OPLOOM_COLD bool select_unexpanded(const Tensor& out, const TensorBase& self, int64_t dim,
-                                   const Tensor& index) {
-  constexpr int64_t kFewest = 8192;
-  if (out.numel() < kFewest) return false;
-  DimVector sizes(self.sizes());
-  for (int64_t d = 0; d < self.dim(); ++d) {
-    if (d != dim && self.strides()[d] == 0) sizes[d] = 1;
-  }
-  if (IntArrayRef(sizes) == self.sizes()) return false;
-  const Tensor once = make_alias(self, sizes, self.strides());
-  sizes[dim] = index.numel();
-  const Tensor named(at::detail::empty(sizes, out.options()));
-  gather_into("index_select", named, /*fresh=*/true, once, dim, index,
-              expand_index(index, sizes, dim));
-  Tensor(out).copy_(named);
-  return true;
 }
 
 }  // namespace
@@ -213,7 +215,6 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
   const auto dense = dense_index(index);
   const auto result = at_least_1d(out), from = at_least_1d(self);
   if (copy_positions(*result, *from, dim, *dense)) return;
-  if (select_unexpanded(*result, *from, dim, *dense)) return;
   gather_into("index_select", *result, has_fresh_outputs(), *from, dim, *dense,
               expand_index(*dense, result->sizes(), dim));
 }
@@ -778,7 +779,7 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
     const Lines lines(self, info);
     const Tensor taken = lines.as_lines(result);
     if (!copy_positions(taken, self, lines.dim, info.indices[0])) {
-      gather_stub(DeviceType::CPU, taken, self, lines.dim, lines.index);
+      gather_lines(taken, self, lines.dim, lines.index);
     }
     return result;
   }

@@ -29,6 +29,7 @@ namespace {
 // reserve(count) is called before, with the number of all of them.
 template <typename Reserve, typename Found>
 void compact(const uint8_t* flags, int64_t n, const Reserve& reserve, const Found& found) {
+  // Flags of a chunk, and chunks of a thread.
   constexpr int64_t kGrain = 8, kChunk = GRAIN_SIZE / kGrain, kBlock = 1024;
   const int64_t chunks = (n + kChunk - 1) / kChunk;
   // starts[c + 1] is the count of chunk c, then the sum of the counts up to it.

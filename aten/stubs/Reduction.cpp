@@ -434,9 +434,7 @@ class ReduceParts {
     if (tasks < 32) {
       // The states of columns are not worth merging after few rows.
       const int64_t most = plan.by_columns ? std::max<int64_t>(1, length / 32) : length;
-      // Even, as two threads have made the halves of what there is.
-      const int64_t parts = std::min({int64_t{64} / tasks, work / GRAIN_SIZE, most});
-      const int64_t wanted = std::max<int64_t>(1, parts / 2 * 2);
+      const int64_t wanted = even_parts(std::min({int64_t{64} / tasks, work / GRAIN_SIZE, most}));
       step_ = (length + wanted - 1) / wanted;
     }
     number = (length + step_ - 1) / step_;

@@ -9,6 +9,7 @@
 #include <aten/iterator/Walker.h>
 #include <aten/stubs/ReduceOps.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -77,6 +78,10 @@ Ahead ahead_in(const TensorBase& tensor, bool in_order, Fetches kernel);
 enum class Together { Few, Many };
 Ahead ahead_in_rows(const TensorBase& tensor, int64_t depth, Fetches kernel,
                     Together rows = Together::Few);
+
+// So many parts of a reduction, or one fewer: an even number, as two threads have made the halves
+// of what there is. One at least.
+inline int64_t even_parts(int64_t parts) { return std::max<int64_t>(1, parts / 2 * 2); }
 
 // Puts the shortest strides first, merges neighbours.
 void simplify(WalkDims& dims);

@@ -392,15 +392,25 @@ def test_positions_of_expanded_tensors(shape, dtype):
     for dim in range(3):
         index = random.integers(0, whole.shape[dim], 45)
         wanted = whole.take(index, dim)
-        assert np.array_equal(t.index_select(dim, oploom.tensor(index)).numpy(), wanted)
+        positions = oploom.tensor(index)
+        lines = positions.reshape([-1 if d == dim else 1 for d in range(3)]).expand(wanted.shape)
+        assert np.array_equal(t.index_select(dim, positions).numpy(), wanted)
+        assert np.array_equal(t[(slice(None),) * dim + (positions,)].numpy(), wanted)
+        assert np.array_equal(t.gather(dim, lines).numpy(), wanted)
+        # Of fewer lines than there are.
+        few = lines[:, :20]
+        assert np.array_equal(t.gather(dim, few).numpy(), wanted[:, :few.shape[1]])
         out = oploom.zeros(*reversed(wanted.shape), dtype=t.dtype).permute(2, 1, 0)
         oploom.index_select(t, dim, oploom.tensor(index), out=out)
         assert np.array_equal(out.numpy(), wanted)
         for wrong in (-1, whole.shape[dim]):
             index[-1] = wrong
+            positions = oploom.tensor(index)
             with pytest.raises(IndexError, match="out of bounds"):
-                oploom.index_select(t, dim, oploom.tensor(index), out=out)
+                oploom.index_select(t, dim, positions, out=out)
             assert np.array_equal(out.numpy(), wanted)
+            with pytest.raises(IndexError, match="out of bounds"):
+                t[(slice(None),) * dim + (oploom.tensor(np.append(index, whole.shape[dim])),)]
 
 
 @pytest.mark.parametrize("dtype, rounding", [(oploom.float16, 2.0**-11), (oploom.bfloat16, 2.0**-8)])
