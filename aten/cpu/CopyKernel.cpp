@@ -596,7 +596,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   if (const int dims = at::detail::short_plane_dims(iter, sizes, PlaneUse::Moved); dims != 0) {
     return at::detail::for_each_row_of_planes(iter, dims, move);
   }
-  iter.for_each(move);
+  iter.for_each(move, to_size == 1 && to != ScalarType::Bool ? kUpdateGrain : GRAIN_SIZE);
 }
 
 }  // namespace

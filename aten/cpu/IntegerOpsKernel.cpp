@@ -14,7 +14,8 @@ namespace {
 template <typename Op>
 void integer_op(TensorIteratorBase& iter, const char* name, Op op) {
   OPLOOM_DISPATCH(iter.common_dtype(), name, (OPLOOM_INTEGRAL), [&] {
-    cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
+    cpu_kernel</*kWaits=*/false>(iter,
+                                 [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
   });
 }
 
@@ -95,7 +96,8 @@ void shift_op(TensorIteratorBase& iter, const char* name, Op op, VecOp vec_op) {
     if constexpr (vec::Vec<scalar_t>::kInRegister) {
       cpu_kernel_vec<scalar_t>(iter, vec_op);
     } else {
-      cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
+      cpu_kernel</*kWaits=*/false>(iter,
+                                   [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
     }
   });
 }

@@ -49,7 +49,8 @@ bool integral(const TensorIteratorBase& iter) {
 void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
-      cpu_kernel(iter, [](scalar_t a, scalar_t b) -> scalar_t { return integer_power(a, b); });
+      cpu_kernel</*kWaits=*/false>(
+          iter, [](scalar_t a, scalar_t b) -> scalar_t { return integer_power(a, b); });
     });
     return;
   }
@@ -75,10 +76,11 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
       const scalar_t power = exponent.to<scalar_t>();
       if (power < 0 || power >= 16) {
-        return cpu_kernel(iter,
-                          [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
+        return cpu_kernel</*kWaits=*/false>(
+            iter, [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
       }
-      cpu_kernel(iter, [power](scalar_t a) -> scalar_t { return small_power(a, power); });
+      cpu_kernel</*kWaits=*/false>(
+          iter, [power](scalar_t a) -> scalar_t { return small_power(a, power); });
     });
     return;
   }

@@ -554,6 +554,18 @@ bool asks_for(const DenseRows& kind, int64_t bytes, bool in_place) {
   return kind.waits && bytes >= (in_place ? kMemory : kShared) && fetches_written();
 }
 
+// Elements that each thread is to have. GRAIN_SIZE bytes are computed with in no time: what the
+// next operator gets from the other core's cache takes longer. Masks are mostly made of what is
+// shared out by GRAIN_SIZE.
+int64_t grain_of(const TensorIteratorBase& iter, const DenseRows& kind) {
+  const auto is_byte = [&](int k) {
+    return iter.element_size(k) == 1 && iter.dtype(k) != ScalarType::Bool;
+  };
+  bool bytes = kind.waits;
+  for (int k = 0; k < iter.ntensors(); ++k) bytes = bytes && is_byte(k);
+  return bytes ? kUpdateGrain : GRAIN_SIZE;
+}
+
 // A row of an output that is at least so long, in bytes, is worth a call for what lies before its
 // first cache line.
 constexpr int64_t kLinedBytes = 8192;
@@ -640,18 +652,21 @@ void for_each_row_of(TensorIteratorBase& iter, const int64_t* sizes, const Dense
   const bool is_long = !stream && iter.numel() * sizes[0] >= kLinedBytes;
   const DenseRows rows = {is_long ? DenseRowLoop(lines) : kind.loop, kind.repeats, kind.by_row,
                           kind.waits};
+  const int64_t grain = grain_of(iter, kind);
   if (loads != nullptr) {
-    return iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+    const auto run = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
       for_each_row_beside_columns(data, strides, sizes, outputs, operands, size0, size1, stream,
                                   rows, *loads);
-    });
+    };
+    return iter.for_each(run, grain);
   }
   if (const int dims = short_plane_dims(iter, sizes, PlaneUse::Computed); dims != 0) {
     return for_each_short_plane(iter, dims, sizes, stream, kind.loop);
   }
-  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+  const auto run = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     for_each_row_of_kind(data, strides, sizes, outputs, operands, size0, size1, stream, rows);
-  });
+  };
+  iter.for_each(run, grain);
 }
 
 // An iterator whose loops get elements of the dtypes that they have in memory.
@@ -750,7 +765,7 @@ OPLOOM_NOINLINE void for_each_other_row(TensorIteratorBase& iter, const DenseRow
         loop(row, /*steps=*/nullptr, end - begin, /*rows=*/1, /*repeated=*/0);
       };
       // By another tensor, as parameters are updated by their gradients.
-      const int64_t grain = operands > 2 ? at::kUpdateGrain : GRAIN_SIZE;
+      const int64_t grain = operands > 2 ? kUpdateGrain : grain_of(iter, kind);
       return at::parallel_for_in_place(iter.numel(), iter.element_size(0), operands - 1, grain,
                                        run);
     }
