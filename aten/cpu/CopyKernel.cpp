@@ -345,6 +345,41 @@ void copy_dense_rows(char* to, const char* from, int64_t from_stride, size_t byt
   std::memcpy(to, from, bytes);
 }
 
+// One row of so many 4-byte words, up to a Vec of them, again and again. Each Vec that is written
+// has the words of the row in the order that goes on where the one before ended.
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+OPLOOM_NOINLINE void repeat_words(char* to, int64_t bytes, const char* row, uint32_t words) {
+  using V = vec::Vec<int32_t>;
+  typedef uint32_t Words __attribute__((vector_size(sizeof(V))));
+  constexpr int64_t kBytes = sizeof(V);
+  constexpr uint32_t kWords = V::size();
+  const auto all = std::bit_cast<Words>(V::loadu(reinterpret_cast<const int32_t*>(row), words));
+  // Of places below twice `size` those below it.
+  const auto wrapped = [](Words places, uint32_t size) {
+    const Words less = places - size;
+    return less < places ? less : places;
+  };
+  Words places;
+  for (uint32_t i = 0; i < kWords; ++i) places[i] = i;
+  for (uint32_t times = kWords / 2; times > 0; times /= 2) places = wrapped(places, times * words);
+  const uint32_t further = kWords % words;
+  for (; bytes >= kBytes; to += kBytes, bytes -= kBytes) {
+    const Words next = __builtin_shuffle(all, places);
+    std::memcpy(to, &next, kBytes);
+    places = wrapped(places + further, words);
+  }
+  const auto rest = std::bit_cast<V>(__builtin_shuffle(all, places));
+  rest.storeu(reinterpret_cast<int32_t*>(to), bytes / int64_t{sizeof(uint32_t)});
+}
+// Of longer rows, and those of one part, as many bytes are copied in less time.
+bool repeats_words(int64_t to_stride, int64_t from_stride, size_t bytes, int64_t rows) {
+  constexpr size_t kVec = sizeof(vec::Vec<int32_t>), kMost = kVec * 5 / 8;
+  return from_stride == 0 && to_stride == static_cast<int64_t>(bytes) &&
+         bytes % sizeof(uint32_t) == 0 && bytes <= kMost && bytes != sizeof(LongRowPart) &&
+         rows * to_stride >= int64_t{2 * kVec};
+}
+#endif
+
 void copy_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                       size_t bytes, int64_t rows) {
   // Rows that might be elements are moved as such, many together where one is another's neighbour.
@@ -356,6 +391,12 @@ void copy_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t fro
       return move_loop_kernel(static_cast<int64_t>(bytes))(to, to_stride, from, from_stride, rows);
     }
   }
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+  if (repeats_words(to_stride, from_stride, bytes, rows)) {
+    return repeat_words(to, rows * to_stride, from,
+                        static_cast<uint32_t>(bytes / sizeof(uint32_t)));
+  }
+#endif
   if (to_stride == static_cast<int64_t>(bytes) && std::abs(from_stride) >= to_stride &&
       bytes > sizeof(uint32_t) && bytes < sizeof(LongRowPart) && rows > 2) {
     return copy_dense_rows(to, from, from_stride, bytes, rows);

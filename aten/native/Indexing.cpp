@@ -163,7 +163,7 @@ bool gather_lines(const Tensor& out, const TensorBase& self, int64_t dim, const 
       const bool inside =
           gather_stub(DeviceType::CPU, named, make_alias(self, sizes, self.strides()), dim,
                       make_alias(index, once, index.strides()));
-      if (inside) Tensor(out).copy_(named);
+      if (inside) out.copy_(named);
       return inside;
     }
   }

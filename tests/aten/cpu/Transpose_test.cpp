@@ -197,7 +197,7 @@ TEST(Transpose, RowsBeforeTheEndOfMemory) {
   const Page page, result;
   for (int64_t bytes = 1; bytes <= 70; ++bytes) {
     for (const int64_t step : {bytes, bytes + 1, bytes + 40, int64_t{0}}) {
-      for (const int64_t rows : {1, 2, 3, 4, 9}) {
+      for (const int64_t rows : {1, 2, 3, 4, 9, 40}) {
         const int64_t from_bytes = (rows - 1) * step + bytes;
         char* from = page.last(from_bytes);
         std::memcpy(from, pattern(from_bytes).data(), static_cast<size_t>(from_bytes));
