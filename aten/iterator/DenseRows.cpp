@@ -555,15 +555,15 @@ bool asks_for(const DenseRows& kind, int64_t bytes, bool in_place) {
 }
 
 // Elements that each thread is to have. GRAIN_SIZE bytes are computed with in no time: what the
-// next operator gets from the other core's cache takes longer. Masks are mostly made of what is
-// shared out by GRAIN_SIZE.
+// next operator gets from the other core's cache takes longer. Masks alone are mostly made of what
+// is shared out by GRAIN_SIZE.
 int64_t grain_of(const TensorIteratorBase& iter, const DenseRows& kind) {
-  const auto is_byte = [&](int k) {
-    return iter.element_size(k) == 1 && iter.dtype(k) != ScalarType::Bool;
-  };
-  bool bytes = kind.waits;
-  for (int k = 0; k < iter.ntensors(); ++k) bytes = bytes && is_byte(k);
-  return bytes ? kUpdateGrain : GRAIN_SIZE;
+  bool bytes = kind.waits, masks = true;
+  for (int k = 0; k < iter.ntensors(); ++k) {
+    bytes = bytes && iter.element_size(k) == 1;
+    masks = masks && iter.dtype(k) == ScalarType::Bool;
+  }
+  return bytes && !masks ? kUpdateGrain : GRAIN_SIZE;
 }
 
 // A row of an output that is at least so long, in bytes, is worth a call for what lies before its

@@ -108,7 +108,8 @@ void join_blocks(TensorList tensors, const Tensor& out, int64_t rows) {
   const bool is_short =
       std::ranges::all_of(blocks, [](auto& block) { return block.bytes <= kShort; });
   // As many bytes a thread as pointwise work on float32 has.
-  at::parallel_for(0, rows, grain_for(row_bytes / 4), [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::max<int64_t>(1, 4 * GRAIN_SIZE / row_bytes);
+  at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
     char* target = data + begin * row_bytes;
     if (is_short) {
       const int64_t many = std::max<int64_t>((is_far ? kCached / 4 : kCached) / row_bytes, 1);
