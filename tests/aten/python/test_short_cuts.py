@@ -247,6 +247,36 @@ def test_large_tensors_are_joined(rows, columns):
         assert np.array_equal(oploom.cat(tensors, dim).numpy(), np.concatenate(parts, dim))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "complex64", "complex128"])
+@pytest.mark.parametrize("count", [3, 4, 15, 16, 17, 64, 65])
+def test_planes_become_pixels(count, dtype):
+    random = np.random.default_rng(count)
+    for rows in (99, 100, 1001, 6000):
+        planes = random.integers(0, 250, (count, rows)).astype(dtype)
+        tensors = [oploom.tensor(plane) for plane in planes]
+        assert np.array_equal(oploom.stack(tensors, -1).numpy(), planes.T)
+        # To any place, as elements of twice the size, and beside rows of other lengths.
+        memory = oploom.full((rows * (2 * count + 1) + 3,), 7, dtype=tensors[0].dtype)
+        for other, first in itertools.product((1, 2, 3), (1, 2)):
+            parts = [np.repeat(plane, 2).reshape(rows, 2) for plane in planes]
+            parts[-1] = np.repeat(planes[-1], other).reshape(rows, other)
+            wanted = np.concatenate(parts, 1)
+            out = memory[first : first + wanted.size].view(wanted.shape)
+            memory.fill_(7)
+            oploom.cat([oploom.tensor(part) for part in parts], 1, out=out)
+            assert np.array_equal(out.numpy(), wanted)
+            assert memory[first - 1].item() == memory[first + wanted.size].item() == 7
+
+
+@pytest.mark.parametrize("count, rows, dtype", [(3, 3_000_001, "uint8"), (4, 1_000_001, "float32"),
+                                                (16, 1_000_001, "int16"), (20, 400_001, "float64")])
+def test_large_planes_become_pixels(count, rows, dtype):
+    """Of 9 to 64 MB; those from 32 MB on are written past the cache."""
+    planes = (np.arange(count * rows) % 251).reshape(count, rows).astype(dtype)
+    joined = oploom.stack([oploom.tensor(plane) for plane in planes], -1)
+    assert np.array_equal(joined.numpy(), planes.T)
+
+
 @pytest.mark.parametrize("columns", [3, 70, 700, 3000])
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 def test_rows_that_are_shifted_in_place(dtype, columns):
