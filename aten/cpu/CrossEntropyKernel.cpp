@@ -87,6 +87,18 @@ void log_sums_kernel(const TensorBase& self, int64_t dim, void* maxima, void* lo
       long_rows_sums(x, n, b.outer, max, sum);
       return finish(0, b.outer);
     }
+    if (are_few_elements(b)) {
+      return for_each_some(b, kFarTile, [&](int64_t first, int64_t rows) {
+        alignas(64) scalar_t columns[kFewElements * kFarTile];
+        transpose_rows(columns, x + first * n, n, rows);
+        ColumnSums<T> sums;
+        sums.start(rows);
+        sums.add_rows(columns, rows, n, rows, /*fresh=*/true, RowWriter<scalar_t>(0));
+        std::copy_n(sums.max, rows, max + first);
+        std::copy_n(sums.sum, rows, sum + first);
+        finish(first, rows);
+      });
+    }
     if (b.inner == 1) {
       return for_each_some(b, b.within_grain(), [&](int64_t first, int64_t rows) {
         row_sums(x + first * n, n, rows, max + first, sum + first, fetches.streams());

@@ -490,12 +490,14 @@ void softmax_backward_far_columns(const In* grad, const In* y, In* out, int64_t 
 }
 
 // Blocks of few short rows, as small matrices of a batch, are taken together: the same row of each
-// is put behind that of the one before, which gives columns as wide as tiles.
+// is put behind that of the one before, which gives columns as wide as tiles. So are the elements
+// of rows of a few: softmax of two floats takes 0.13 of the time, of four 0.25, of ten 0.65;
+// gradients of ten take as long as before.
 template <typename T>
 bool takes_planes(const Blocks& b) {
   constexpr int64_t kBytes = 64, kMostRows = 16, kFewest = 16;  // measured on a Zen 4
-  return b.inner > 1 && b.inner * int64_t{sizeof(T)} <= kBytes && b.length <= kMostRows &&
-         b.outer >= kFewest;
+  if (b.inner == 1) return are_few_elements(b);
+  return b.inner * int64_t{sizeof(T)} <= kBytes && b.length <= kMostRows && b.outer >= kFewest;
 }
 constexpr int64_t kPlanesElements = 16 * kTile;
 
@@ -521,6 +523,11 @@ template <typename T>
 void move_planes(const Blocks& b, int64_t number, T* to, PlaneSteps to_steps, const T* from,
                  PlaneSteps from_steps) {
   constexpr int64_t kSize = sizeof(T);
+  if (b.inner == 1) {
+    const bool joins = to_steps.block == 1;
+    return joins ? transpose_rows(to, from, b.length, number)
+                 : transpose_rows(to, from, number, b.length);
+  }
   for (int64_t r = 0; r < b.length; ++r) {
     at::detail::copy_rows(reinterpret_cast<char*>(to + r * to_steps.row), to_steps.block * kSize,
                           reinterpret_cast<const char*>(from + r * from_steps.row),
@@ -543,6 +550,14 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
             softmax_far_columns<log>(x + offset, y + offset, b.inner, n, width,
                                      RowWriter<scalar_t>(self.numel()));
           });
+        } else if (takes_planes<scalar_t>(b)) {
+          for_each_planes(b, [&](int64_t offset, int64_t number, int64_t width) {
+            alignas(64) scalar_t rows[kPlanesElements];
+            const PlaneSteps steps = together(b, number);
+            move_planes<scalar_t>(b, number, rows, steps, x + offset, apart(b));
+            softmax_columns<log>(rows, width, rows, width, n, width);
+            move_planes<scalar_t>(b, number, y + offset, apart(b), rows, steps);
+          });
         } else if (b.inner == 1 && converts_rows<scalar_t>(n)) {
           for_each_some(b, converted_together(n), [&](int64_t first, int64_t rows) {
             // Not in place: what a mask has stored holds up loads of what lies beside it.
@@ -555,14 +570,6 @@ void forward_kernel(const TensorBase& result, const TensorBase& self, int64_t di
           at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
             const RowWriter<scalar_t> writer(self.numel());
             softmax_rows<log>(x + begin * n, y + begin * n, n, end - begin, writer);
-          });
-        } else if (takes_planes<scalar_t>(b)) {
-          for_each_planes(b, [&](int64_t offset, int64_t number, int64_t width) {
-            alignas(64) scalar_t rows[kPlanesElements];
-            const PlaneSteps steps = together(b, number);
-            move_planes<scalar_t>(b, number, rows, steps, x + offset, apart(b));
-            softmax_columns<log>(rows, width, rows, width, n, width);
-            move_planes<scalar_t>(b, number, y + offset, apart(b), rows, steps);
           });
         } else {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {
@@ -591,19 +598,6 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
             softmax_backward_far_columns<log>(g + offset, y + offset, out + offset, b.inner, n,
                                               width, RowWriter<scalar_t>(output.numel()));
           });
-        } else if (b.inner == 1 && converts_rows<scalar_t>(n)) {
-          for_each_some(b, converted_together(n), [&](int64_t first, int64_t rows) {
-            T grad[kConverted], value[kConverted];
-            convert_row(g + first * n, grad, rows * n);
-            convert_row(y + first * n, value, rows * n);
-            softmax_backward_rows<log>(grad, value, grad, n, rows);
-            convert_row(grad, out + first * n, rows * n);
-          });
-        } else if (b.inner == 1) {
-          at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
-            softmax_backward_rows<log>(g + begin * n, y + begin * n, out + begin * n, n,
-                                       end - begin);
-          });
         } else if (takes_planes<scalar_t>(b)) {
           for_each_planes(b, [&](int64_t offset, int64_t number, int64_t width) {
             alignas(64) scalar_t grads[kPlanesElements], values[kPlanesElements];
@@ -620,6 +614,19 @@ void backward_kernel(const TensorBase& grad_input, const TensorBase& grad_output
               convert_row(grad, grads, n * width);
             }
             move_planes<scalar_t>(b, number, out + offset, apart(b), grads, steps);
+          });
+        } else if (b.inner == 1 && converts_rows<scalar_t>(n)) {
+          for_each_some(b, converted_together(n), [&](int64_t first, int64_t rows) {
+            T grad[kConverted], value[kConverted];
+            convert_row(g + first * n, grad, rows * n);
+            convert_row(y + first * n, value, rows * n);
+            softmax_backward_rows<log>(grad, value, grad, n, rows);
+            convert_row(grad, out + first * n, rows * n);
+          });
+        } else if (b.inner == 1) {
+          at::parallel_for(0, b.outer, b.within_grain(), [&](int64_t begin, int64_t end) {
+            softmax_backward_rows<log>(g + begin * n, y + begin * n, out + begin * n, n,
+                                       end - begin);
           });
         } else if constexpr (!std::is_same_v<T, scalar_t>) {
           for_each_tile(b, kTile, [&](int64_t offset, int64_t width) {

@@ -11,6 +11,7 @@
 #include <generated/ops/fill.h>
 #include <generated/ops/full.h>
 #include <generated/ops/log_softmax.h>
+#include <generated/ops/logsumexp.h>
 #include <generated/ops/mul.h>
 #include <generated/ops/narrow.h>
 #include <generated/ops/ones.h>
@@ -105,13 +106,13 @@ void expect_as_plain_loops(const Tensor& t, bool log, double tolerance) {
   }
 }
 
-// Sixteen rows that fill no vector are kept before they are stored, and those of 16-bit floats are
-// converted some at a time.
+// Sixteen rows that fill no vector are kept before they are stored, those of 16-bit floats are
+// converted some at a time, and those of a few elements are gone through as columns.
 TEST(SoftMax, ManyRows) {
   at::manual_seed(3);
   for (at::ScalarType dtype : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
     const double tolerance = dtype == at::kDouble ? 1e-13 : dtype == at::kFloat ? 2e-6 : 2e-2;
-    for (int64_t n : {1, 3, 5, 8, 16, 17, 64, 100, 128, 256, 257, 700, 2100}) {
+    for (int64_t n : {1, 2, 3, 4, 5, 8, 10, 11, 16, 17, 64, 100, 128, 256, 257, 700, 2100}) {
       const Tensor t = at::randn({4200 / n + 19, n, 1}, at::kDouble).mul(4).to(dtype);
       for (bool log : {false, true}) {
         expect_as_plain_loops(t, log, tolerance);
@@ -122,6 +123,12 @@ TEST(SoftMax, ManyRows) {
         const Doubles expected = doubles(backward(grad, y, 1, dtype));
         const auto into = log ? at::_log_softmax_backward_data_out : at::_softmax_backward_data_out;
         EXPECT_EQ(doubles(into(grad, grad, y, 1, dtype)), expected) << n;
+      }
+      const Doubles x = doubles(t), logs = naive_softmax(t, /*log=*/true);
+      const Doubles sums = doubles(t.logsumexp({1}));
+      for (size_t i = 0; i < sums.size(); ++i) {
+        const double wanted = x[i * n] - logs[i * n];
+        ASSERT_NEAR(sums[i], wanted, tolerance * (1 + std::abs(wanted))) << n;
       }
     }
   }
