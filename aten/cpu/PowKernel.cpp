@@ -75,6 +75,12 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
   if (integral(iter)) {
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
       const scalar_t power = exponent.to<scalar_t>();
+      if (power == 2) {
+        return cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a; });
+      }
+      if (power == 3) {
+        return cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
+      }
       if (power < 0 || power >= 16) {
         return cpu_kernel</*kWaits=*/false>(
             iter, [power](scalar_t a) -> scalar_t { return integer_power(a, power); });

@@ -77,11 +77,10 @@ bool copy_dense(const Tensor& self, const Tensor& src) {
       src.strides()[1] != 1 || self.is_alias_of(src)) {
     return false;
   }
-  const size_t bytes = static_cast<size_t>(self.sizes()[1]) * self.itemsize();
-  char* row = static_cast<char*>(self.mutable_data_ptr());
-  for (int64_t i = 0; i < self.sizes()[0]; ++i, row += bytes) {
-    at::detail::copy_row(row, src.const_data_ptr(), bytes);
-  }
+  const int64_t bytes = self.sizes()[1] * static_cast<int64_t>(self.itemsize());
+  at::detail::copy_rows(static_cast<char*>(self.mutable_data_ptr()), bytes,
+                        static_cast<const char*>(src.const_data_ptr()), 0,
+                        static_cast<size_t>(bytes), self.sizes()[0]);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include <aten/core/Empty.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/native/SortingLoops.h>
+#include <aten/stubs/ReduceOps.h>
 #include <generated/native/argsort.h>
 #include <generated/native/sort.h>
 #include <generated/native/topk.h>
@@ -69,7 +70,13 @@ OPLOOM_IMPL_FUNC(topk_out)
  const Tensor& indices) {
   // Which has no dimension that could be 0 long: the field gives the element, whatever k is.
   if (self.dim() == 0) return copy_scalar(self, values, indices);
-  topk_loops(values, indices, self, k, c10::wrap_dim("topk", dim, self.dim()), largest, sorted);
+  dim = c10::wrap_dim("topk", dim, self.dim());
+  // NaN is the largest number in both, and not the smallest here.
+  if (k == 1 && self.numel() > 0 && (largest || !self.is_floating_point())) {
+    if (largest) return argmax_stub(self.device().type(), values, indices, self, dim);
+    return argmin_stub(self.device().type(), values, indices, self, dim);
+  }
+  topk_loops(values, indices, self, k, dim, largest, sorted);
 }
 
 std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {

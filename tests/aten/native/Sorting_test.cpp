@@ -386,6 +386,8 @@ TEST(Topk, AfterNaNs) {
   const Tensor t = at::cat({f64({kNaN}).repeat({200}), at::arange(100, at::kDouble)});
   EXPECT_EQ(ints(std::get<1>(t.topk(3, 0, /*largest=*/false))), (Ints{200, 201, 202}));
   EXPECT_EQ(ints(std::get<1>(t.topk(3))), (Ints{0, 1, 2}));
+  EXPECT_EQ(ints(std::get<1>(t.topk(1, 0, /*largest=*/false))), (Ints{200}));
+  EXPECT_EQ(ints(std::get<1>(t.topk(1))), (Ints{0}));
   EXPECT_EQ(ints(std::get<1>(t.flip({0}).topk(3))), (Ints{100, 101, 102}));
 }
 
