@@ -96,8 +96,7 @@ void shift_op(TensorIteratorBase& iter, const char* name, Op op, VecOp vec_op) {
     if constexpr (vec::Vec<scalar_t>::kInRegister) {
       cpu_kernel_vec<scalar_t>(iter, vec_op);
     } else {
-      cpu_kernel</*kWaits=*/false>(iter,
-                                   [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
+      cpu_kernel(iter, [op](scalar_t a, scalar_t b) -> scalar_t { return op(a, b); });
     }
   });
 }

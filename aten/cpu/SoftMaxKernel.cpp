@@ -259,7 +259,10 @@ void softmax_columns(const In* x, int64_t x_stride, In* y, int64_t y_stride, int
     kept = y;
     kept_stride = y_stride;
   }
-  const WideRows wide(n, width, x_stride == width && y_stride == width, L::kSize);
+  // Rows that fill their last vector in part are taken together as well.
+  const bool fills = width < L::kSize || width % L::kSize == 0;
+  const WideRows wide(n, width, x_stride == width && y_stride == width,
+                      fills ? L::kSize : 4 * L::kSize);
   x_stride *= wide.folds;
   y_stride *= wide.folds;
   kept_stride *= wide.folds;

@@ -223,3 +223,14 @@ def test_a_view_is_copied_to_another_one_of_the_same_elements():
     assert (view.numpy() == before).all()
     view.copy_(view.t())
     assert (view.numpy() == before.T).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("rows", [100, 517, 3000])
+def test_columns_that_are_repeated_in_many_rows(rows, dtype):
+    """Elements of a column that are repeated many at a time, up to a few in each row."""
+    for w in range(1, 14):
+        x, column, row = numbers((rows, w), dtype), numbers((rows, 1), dtype), numbers((w,), dtype)
+        assert (oploom.add(x, column).numpy() == x.numpy() + column.numpy()).all()
+        assert (oploom.mul(column, row).numpy() == column.numpy() * row.numpy()).all()
+        assert (x.clone().sub_(column).numpy() == x.numpy() - column.numpy()).all()

@@ -57,7 +57,7 @@ TEST_F(CPUAllocator, AlignsAndGivesAllTheBytes) {
       for (const std::size_t n : {size, size | 63, size & ~std::size_t{63}}) {
         if (n == 0) continue;
         blocks.push_back(allocate(n));
-        const std::size_t alignment = n < 16384 ? c10::kCPUAlignment : 4096;
+        const std::size_t alignment = n < 16384 ? c10::kCPUAlignment : 512;
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().get()) % alignment, 0u);
         // The ends of all bytes, so that the sanitizers and neighbours notice.
         auto* bytes = static_cast<unsigned char*>(blocks.back().mutable_get());
