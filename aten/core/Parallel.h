@@ -25,9 +25,10 @@ OPLOOM_API int get_thread_num();
 // by one. No power of two, so that slices of tensors of such sizes are shared out as these are.
 inline constexpr int64_t GRAIN_SIZE = 24576;
 // The same for multiply-adds of products with one row, column or term, for elements of what is
-// updated in place by another tensor, and for bytes that are moved or that little is computed with.
-// They go by the same number: what one thread reads and writes in forward and backward, it also
-// updates. Two cores' caches would hand lines over for longer than the arithmetic takes.
+// updated in place by another tensor, and for bytes that pointwise operators copy or compute little
+// with, but masks alone. They go by the same number: what one thread reads and writes in forward
+// and backward, it also updates. Two cores' caches would hand lines over for longer than the
+// arithmetic takes.
 inline constexpr int64_t kUpdateGrain = 57344;
 
 namespace internal {

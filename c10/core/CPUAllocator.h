@@ -1,6 +1,6 @@
-// The caching allocator of CPU memory: 64-byte aligned blocks, those from 16 KiB on at the
-// beginning of a page, kept for reuse after they are freed, because fresh pages cost more than the
-// arithmetic of a large pointwise operator.
+// The caching allocator of CPU memory: 64-byte aligned blocks, those from 16 KiB on at multiples of
+// 512 bytes, kept for reuse after they are freed, because fresh pages cost more than the arithmetic
+// of a large pointwise operator.
 //
 // Small blocks (up to 64 KiB) go to a cache of the freeing thread, larger ones and the surplus to a
 // pool that all threads share. Sizes are rounded up to classes, four for each doubling, so at most
