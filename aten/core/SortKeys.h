@@ -42,4 +42,38 @@ Key<T> key_of(T x, bool descending) {
   return descending ? static_cast<K>(~key) : key;
 }
 
+// The element of a key, for dtypes whose elements have each their own; so have floating-point
+// numbers but zeros and NaNs.
+template <typename T>
+T element_of(Key<T> key, bool descending) {
+  using K = Key<T>;
+  constexpr K kSign = kSignBit<K>;
+  if (descending) key = static_cast<K>(~key);
+  if constexpr (std::is_same_v<T, bool>) {
+    return key != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::is_signed_v<T> ? key ^ kSign : key);
+  } else {
+    return std::bit_cast<T>(static_cast<K>(key < kSign ? kSign | (kSign - key) : key - kSign));
+  }
+}
+template <typename T>
+bool has_own_key(Key<T> key, bool descending) {
+  if (descending) key = static_cast<Key<T>>(~key);
+  return std::is_integral_v<T> ||
+         (key != kSignBit<Key<T>> && key != static_cast<Key<T>>(~Key<T>(0)));
+}
+// Whether element_of() gives back the bits of an element.
+template <typename T>
+bool has_own_bits(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return true;
+  } else {
+    using K = Key<T>;
+    const K bits = std::bit_cast<K>(x);
+    return bits != kSignBit<K> && static_cast<K>(bits & ~kSignBit<K>) <=
+                                      std::bit_cast<K>(std::numeric_limits<T>::infinity());
+  }
+}
+
 }  // namespace at::inline oploom_v1::native

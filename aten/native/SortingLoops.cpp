@@ -20,28 +20,6 @@
 namespace at::inline oploom_v1::native {
 namespace {
 
-// The element of a key, for dtypes whose elements have each their own; so have floating-point
-// numbers but zeros and NaNs.
-template <typename T>
-T element_of(Key<T> key, bool descending) {
-  using K = Key<T>;
-  constexpr K kSign = kSignBit<K>;
-  if (descending) key = static_cast<K>(~key);
-  if constexpr (std::is_same_v<T, bool>) {
-    return key != 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(std::is_signed_v<T> ? key ^ kSign : key);
-  } else {
-    return std::bit_cast<T>(static_cast<K>(key < kSign ? kSign | (kSign - key) : key - kSign));
-  }
-}
-template <typename T>
-bool has_own_key(Key<T> key, bool descending) {
-  if (descending) key = static_cast<Key<T>>(~key);
-  return std::is_integral_v<T> ||
-         (key != kSignBit<Key<T>> && key != static_cast<Key<T>>(~Key<T>(0)));
-}
-
 // Note [Items]
 // What is sorted are items: whole numbers with a key in their upper half and an index in the lower
 // one. No two of a row are equal, and in their order equal elements keep theirs.
@@ -139,18 +117,35 @@ I* sort_items(I* a, I* b, int64_t n, int low, int bits, int64_t parts) {
   return a;
 }
 
-// Rows along `dim` of the input and the outputs.
+// Rows along `dim` of the input and the outputs, in at least one dimension: those that rows follow
+// each other along are taken for one.
 struct Rows {
   Rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self, int64_t dim)
       : in_stride(self.strides()[dim]),
         value_stride(values.strides()[dim]),
         index_stride(indices.strides()[dim]) {
+    WalkDim next{1, 0, 0}, next_index{1, 0, 0};
+    const auto follows = [](const WalkDim& dim, int64_t in, int64_t out) {
+      return in == dim.size * dim.in && out == dim.size * dim.out;
+    };
     for (int64_t d = self.dim() - 1; d >= 0; --d) {
-      if (d == dim) continue;
-      in.push_back({self.sizes()[d], self.strides()[d], values.strides()[d]});
-      out.push_back({self.sizes()[d], self.strides()[d], indices.strides()[d]});
-      count *= self.sizes()[d];
+      const int64_t size = self.sizes()[d], step = self.strides()[d];
+      if (d == dim || size == 1) continue;
+      if (next.size > 1 && follows(next, step, values.strides()[d]) &&
+          follows(next_index, step, indices.strides()[d])) {
+        next.size = next_index.size *= size;
+      } else {
+        if (next.size > 1) push(next, next_index);
+        next = {size, step, values.strides()[d]};
+        next_index = {size, step, indices.strides()[d]};
+      }
+      count *= size;
     }
+    push(next, next_index);
+  }
+  void push(const WalkDim& dim, const WalkDim& index_dim) {
+    in.push_back(dim);
+    out.push_back(index_dim);
   }
   // Strides count elements here; `out` strides in `in` are those of the values, in `out` those of
   // the indices.
@@ -181,14 +176,16 @@ class RowCopies {
 RowCopies::RowCopies(const Rows& rows, int64_t n, int64_t end, int64_t itemsize)
     : n_(n), end_(end), itemsize_(itemsize), stride_(rows.in_stride * itemsize) {
   constexpr int64_t kCached = 256 * 1024, kCacheLine = 64;
-  if (rows.in_stride != 1 && !rows.in.empty() && rows.in[0].in == 1) {
+  if (rows.in_stride != 1 && rows.in[0].in == 1) {
     neighbours_ = rows.in[0].size;
     together_ = std::clamp<int64_t>(kCached / (n * itemsize), 1, kCacheLine / itemsize);
   }
-  memory_ = c10::GetCPUAllocator()->allocate(static_cast<size_t>(together_ * n * itemsize));
 }
 
 const char* RowCopies::copy(const void* x, int64_t row) {
+  if (memory_.get() == nullptr) {
+    memory_ = c10::GetCPUAllocator()->allocate(static_cast<size_t>(together_ * n_ * itemsize_));
+  }
   char* copies = static_cast<char*>(memory_.mutable_get());
   if (row >= first_ + count_) {
     first_ = row;
@@ -337,82 +334,6 @@ void sort_row(const T* x, int64_t n, bool descending, int64_t parts, I* a, I* b,
   });
 }
 
-// Writes the first k of n elements in their order. All are read before, so that `values` may be x.
-template <int64_t n, typename T>
-OPLOOM_ALWAYS_INLINE void sort_tiny_row(const T* x, int64_t stride, bool descending, int64_t k,
-                                        T* values, int64_t value_stride, int64_t* indices,
-                                        int64_t index_stride) {
-  T row[n];
-  Key<T> keys[n];
-  int64_t places[n];
-#pragma GCC unroll 8
-  for (int64_t i = 0; i < n; ++i) {
-    row[i] = x[i * stride];
-    keys[i] = key_of(row[i], descending);
-    places[i] = 0;
-#pragma GCC unroll 8
-    for (int64_t j = 0; j < i; ++j) {
-      const bool before = keys[i] < keys[j];
-      places[j] += before ? 1 : 0;
-      places[i] += before ? 0 : 1;
-    }
-  }
-  // Elsewhere first, as no branch is to depend on places.
-  T best[n];
-  int64_t order[n];
-#pragma GCC unroll 8
-  for (int64_t i = 0; i < n; ++i) {
-    best[places[i]] = row[i];
-    order[places[i]] = i;
-  }
-  for (int64_t place = 0; place < k; ++place) {
-    values[place * value_stride] = best[place];
-    indices[place * index_stride] = order[place];
-  }
-}
-
-// The same of rows of so few elements that calls for each would take longer.
-constexpr int64_t kTiny = 7;
-template <int64_t n, typename T>
-void sort_tiny_rows(const TensorBase& values, const TensorBase& indices, const TensorBase& self,
-                    int64_t k, int64_t dim, bool descending) {
-  Rows rows(values, indices, self, dim);
-  if (rows.in.empty()) {
-    rows.in.push_back({1, 0, 0});
-    rows.out.push_back({1, 0, 0});
-  }
-  const T* in = self.const_data_ptr<T>();
-  T* value_out = values.mutable_data_ptr<T>();
-  int64_t* index_out = indices.mutable_data_ptr<int64_t>();
-  at::parallel_for(0, rows.count, 4096 / n, [&](int64_t begin, int64_t end) {
-    const WalkDim next = rows.in[0];
-    const int64_t next_index = rows.out[0].out;
-    Walker walker(rows.in.data() + 1, rows.in.size() - 1, begin / next.size);
-    Walker index_walker(rows.out.data() + 1, rows.out.size() - 1, begin / next.size);
-    for (int64_t row = begin; row < end; walker.next(), index_walker.next()) {
-      const int64_t first = row % next.size, last = std::min(first + end - row, next.size);
-      for (int64_t i = first; i < last; ++i) {
-        sort_tiny_row<n>(in + walker.in + i * next.in, rows.in_stride, descending, k,
-                         value_out + walker.out + i * next.out, rows.value_stride,
-                         index_out + index_walker.out + i * next_index, rows.index_stride);
-      }
-      row += last - first;
-    }
-  });
-}
-void sort_tiny_rows(const char* op, const TensorBase& values, const TensorBase& indices,
-                    const TensorBase& self, int64_t k, int64_t dim, bool descending) {
-  OPLOOM_DISPATCH(self.scalar_type(), op,
-                  (OPLOOM_BOOL, OPLOOM_INTEGRAL, OPLOOM_FLOATING, OPLOOM_REDUCED), [&] {
-                    const auto sort = [&]<int64_t... n>(std::integer_sequence<int64_t, n...>) {
-                      using Sort = decltype(&sort_tiny_rows<1, scalar_t>);
-                      constexpr Sort kOfLength[] = {&sort_tiny_rows<n + 1, scalar_t>...};
-                      kOfLength[self.sizes()[dim] - 1](values, indices, self, k, dim, descending);
-                    };
-                    sort(std::make_integer_sequence<int64_t, kTiny>());
-                  });
-}
-
 // Writes the first k of each row in their order.
 void sort_short_rows(ShortRowSorter sort, const TensorBase& values, const TensorBase& indices,
                      const TensorBase& self, int64_t k, int64_t dim, bool descending) {
@@ -433,6 +354,77 @@ void sort_short_rows(ShortRowSorter sort, const TensorBase& values, const Tensor
            index_out + index_walker.out, rows.index_stride);
     }
   });
+}
+
+// Copies to[i * to_row + j * to_column] = from[i * from_row + j * from_column], in bytes.
+void copy_matrix(char* to, int64_t to_row, int64_t to_column, const char* from, int64_t from_row,
+                 int64_t from_column, int64_t size, int64_t rows, int64_t columns) {
+  if (to_column == size && from_column == size) {
+    return at::detail::copy_rows(to, to_row, from, from_row, static_cast<size_t>(columns * size),
+                                 rows);
+  }
+  if (to_column == size && from_row == size) {
+    return at::detail::get_transpose_loop(size)(to, to_row, from, from_column, rows, columns,
+                                                /*stream=*/false);
+  }
+  if (to_row == size && from_column == size) {
+    return at::detail::get_transpose_loop(size)(to, to_column, from, from_row, columns, rows,
+                                                /*stream=*/false);
+  }
+  const auto move = at::detail::get_move_loop(size);
+  for (int64_t i = 0; i < rows; ++i, to += to_row, from += from_row) {
+    move(to, to_column, from, from_column, columns);
+  }
+}
+
+// Writes the first k of each row in their order, of many rows at a time, which are transposed in
+// the cache.
+void sort_columns(ColumnSorter sort, const TensorBase& values, const TensorBase& indices,
+                  const TensorBase& self, int64_t k, int64_t dim, bool descending) {
+  const Rows rows(values, indices, self, dim);
+  const int64_t n = self.sizes()[dim], size = self.itemsize();
+  constexpr int64_t kElements = 2048, kMost = 128, kIndex = sizeof(int64_t);
+  const int64_t together =
+      std::clamp(kElements / static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(n))),
+                 columns_at_least(static_cast<size_t>(size)), kMost);
+  const auto* in = static_cast<const char*>(self.const_data_ptr());
+  auto* value_out = static_cast<char*>(values.mutable_data_ptr());
+  auto* index_out = reinterpret_cast<char*>(indices.mutable_data_ptr<int64_t>());
+  const int64_t blocks = (rows.count + together - 1) / together;
+  at::parallel_for(
+      0, blocks, std::max<int64_t>(1, 8192 / (n * together)), [&](int64_t first, int64_t end) {
+        const int64_t places = n * together;
+        const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(
+            static_cast<size_t>(n * kColumnScratch + places * (kIndex + 2 * size)));
+        char* scratch = static_cast<char*>(memory.mutable_get());
+        char* index = scratch + n * kColumnScratch;
+        char* x = index + places * kIndex;
+        char* sorted = x + places * size;
+        for (int64_t block = first; block < end; ++block) {
+          const int64_t row = block * together, last = std::min(rows.count, row + together);
+          char* next = x;
+          for_each_run(rows.in, row, last, [&](int64_t from, int64_t, int64_t number) {
+            copy_matrix(next, together * size, size, in + from * size, rows.in_stride * size,
+                        rows.in[0].in * size, size, n, number);
+            next += number * size;
+          });
+          sort(x, n, together, last - row, descending, k, sorted, reinterpret_cast<int64_t*>(index),
+               scratch);
+          next = sorted;
+          for_each_run(rows.in, row, last, [&](int64_t, int64_t to, int64_t number) {
+            copy_matrix(value_out + to * size, rows.value_stride * size, rows.in[0].out * size,
+                        next, together * size, size, size, k, number);
+            next += number * size;
+          });
+          next = index;
+          for_each_run(rows.out, row, last, [&](int64_t, int64_t to, int64_t number) {
+            copy_matrix(index_out + to * kIndex, rows.index_stride * kIndex,
+                        rows.out[0].out * kIndex, next, together * kIndex, kIndex, kIndex, k,
+                        number);
+            next += number * kIndex;
+          });
+        }
+      });
 }
 
 template <typename I, typename T>
@@ -594,12 +586,17 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
 // if they are not.
 bool sort_if_short(const char* op, const TensorBase& values, const TensorBase& indices,
                    const TensorBase& self, int64_t k, int64_t dim, bool descending) {
+  // All lanes of vectors have something to do, mostly; a few elements take less time to find.
+  constexpr int64_t kFewestSorted = 16, kFewestSearched = 32;
+  const ScalarType dtype = self.scalar_type();
   const int64_t n = self.sizes()[dim];
-  if (n <= kTiny) {
-    sort_tiny_rows(op, values, indices, self, k, dim, descending);
-    return true;
+  if (self.numel() >= n * (k == n ? kFewestSorted : kFewestSearched)) {
+    if (const ColumnSorter sort = column_sorter_stub(DeviceType::CPU, op, dtype, n, k)) {
+      sort_columns(sort, values, indices, self, k, dim, descending);
+      return true;
+    }
   }
-  const ShortRowSorter sort = short_row_sorter_stub(DeviceType::CPU, op, self.scalar_type(), n, k);
+  const ShortRowSorter sort = short_row_sorter_stub(DeviceType::CPU, op, dtype, n, k);
   if (sort == nullptr) return false;
   sort_short_rows(sort, values, indices, self, k, dim, descending);
   return true;

@@ -21,4 +21,18 @@ using short_row_sorter_fn = ShortRowSorter (*)(const char* op, ScalarType dtype,
                                                int64_t k);
 OPLOOM_DECLARE_DISPATCH(short_row_sorter_fn, short_row_sorter_stub);
 
+// The same for each of `columns` columns of n elements, in n rows of `pitch`, a multiple of
+// columns_at_least(); so lie `values`, which must not be x, and `indices`. Between the last column
+// and the next row, all may be read and written. For each of the n, `scratch` has kColumnScratch
+// bytes; it begins where a vector may.
+using ColumnSorter = void (*)(const void* x, int64_t n, int64_t pitch, int64_t columns,
+                              bool descending, int64_t k, void* values, int64_t* indices,
+                              void* scratch);
+constexpr int64_t columns_at_least(size_t itemsize) { return itemsize == 1 ? 32 : 16; }
+inline constexpr int64_t kColumnScratch = 128;
+
+// The one for columns of n elements; null where they are sorted one by one in less time.
+using column_sorter_fn = ColumnSorter (*)(const char* op, ScalarType dtype, int64_t n, int64_t k);
+OPLOOM_DECLARE_DISPATCH(column_sorter_fn, column_sorter_stub);
+
 }  // namespace at::inline oploom_v1::native

@@ -5,6 +5,7 @@
 #include <aten/autograd/GradCheck.h>
 #include <generated/ops/add.h>
 #include <generated/ops/allclose.h>
+#include <generated/ops/arange.h>
 #include <generated/ops/argsort.h>
 #include <generated/ops/cat.h>
 #include <generated/ops/clone.h>
@@ -24,17 +25,21 @@
 #include <generated/ops/randn.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/repeat.h>
+#include <generated/ops/reshape.h>
 #include <generated/ops/select.h>
 #include <generated/ops/sort.h>
 #include <generated/ops/stack.h>
 #include <generated/ops/sub.h>
+#include <generated/ops/t.h>
 #include <generated/ops/tanh.h>
 #include <generated/ops/to.h>
 #include <generated/ops/topk.h>
 #include <generated/ops/transpose.h>
+#include <generated/ops/unflatten.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -193,6 +198,63 @@ TEST(ShortRows, EveryLengthAndDtype) {
           expect_sorted(x, same, own, dim, n, order);
           if (HasFatalFailure()) return;
         }
+      }
+    }
+  }
+}
+
+// Enough rows for vectors that have an element of each, the last of which are not full: next to
+// each other, with gaps, some along two dimensions, along the first, and in order already.
+TEST(ShortRows, ManyTogether) {
+  at::manual_seed(7);
+  constexpr int64_t kRows = 42;
+  for (const at::ScalarType dtype : all_dtypes()) {
+    if (c10::isComplexType(dtype)) continue;
+    for (const int64_t n : {2, 3, 4, 9, 16, 33, 64, 257, 1100}) {
+      Doubles x = numbers(kRows * n, dtype);
+      if (n == 33) std::fill(x.begin(), x.end(), x[40]);
+      if (n == 257) {  // in order but for the last three of each row
+        for (auto row = x.begin(); row != x.end(); row += n) {
+          const Doubles some(row, row + n - 3);
+          const Ints places = naive_order(some, false);
+          std::transform(places.begin(), places.end(), row, [&](int64_t i) { return some[i]; });
+        }
+      }
+      const Tensor rows = Tensor(at::from_blob(x.data(), {kRows, n}, at::kDouble)).to(dtype);
+      const Tensor apart = at::stack({rows, rows}, 2).select(2, 1).unflatten(0, {6, 7});
+      for (const bool descending : {false, true}) {
+        SCOPED_TRACE(testing::Message() << dtype << " " << n << " " << descending);
+        Ints order;
+        for (int64_t row = 0; row < kRows; ++row) {
+          const Ints some =
+              naive_order(Doubles(x.begin() + row * n, x.begin() + (row + 1) * n), descending);
+          order.insert(order.end(), some.begin(), some.end());
+        }
+        const Tensor expected = Tensor(at::from_blob(order.data(), {kRows, n}, at::kLong));
+        const auto expect = [&](const std::tuple<Tensor, Tensor>& found, int64_t dim) {
+          const Tensor places = std::get<1>(found).transpose(dim, -1).reshape({kRows, -1});
+          const Tensor values = std::get<0>(found).transpose(dim, -1).reshape({kRows, -1});
+          const Tensor best = expected.narrow(1, 0, places.sizes()[1]);
+          EXPECT_TRUE(at::equal(places, best));
+          const Tensor wanted = rows.gather(1, best);
+          EXPECT_EQ(std::memcmp(values.contiguous().const_data_ptr(), wanted.const_data_ptr(),
+                                wanted.nbytes()),
+                    0);
+        };
+        expect(at::sort(rows, 1, descending), 1);
+        expect(at::sort(rows.t().contiguous(), 0, descending), 0);
+        expect(at::sort(apart, 2, descending), 2);
+        expect(at::sort(apart.transpose(1, 2), 1, descending), 1);
+        for (const int64_t k : {int64_t{2}, (n + 1) / 2, n - 1}) {
+          expect(at::topk(rows, k, 1, descending), 1);
+        }
+        Tensor same = rows.clone(), own = at::empty({0}, at::kLong);
+        at::sort_out(same, own, same, 1, descending);
+        expect({same, own}, 1);
+        // Sorted ones.
+        const auto [values, places] = at::sort(same, 1, descending);
+        EXPECT_TRUE(at::equal(places, at::arange(n).expand({kRows, n})));
+        if (HasFailure()) return;
       }
     }
   }
