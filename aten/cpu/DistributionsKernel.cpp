@@ -1,6 +1,7 @@
 // Random numbers; see Note [Random numbers by element] and c10's Note [Philox counters].
 #include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
+#include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/Copy.h>
 #include <aten/stubs/Distributions.h>
@@ -177,12 +178,18 @@ void make_uniform(PhiloxState state, int64_t first, double from, double to, T* o
   const auto low = static_cast<opmath_t>(from);
   const auto width = static_cast<opmath_t>(to - from);
   const auto high = static_cast<opmath_t>(to);
-  opmath_t uniform[kPiece];
-  draw_uniform<T>(state, first, uniform);
-  for (int64_t i = 0; i < kPiece; ++i) {
-    // Rounding must not reach the open end.
-    const auto value = static_cast<T>(low + uniform[i] * width);
-    out[i] = static_cast<opmath_t>(value) < high ? value : static_cast<T>(low);
+  opmath_t numbers[kPiece];
+  draw_uniform<T>(state, first, numbers);
+  // Rounding must not reach the open end.
+  const auto inside = [=](opmath_t number) { return number < high ? number : low; };
+  if constexpr (std::is_same_v<T, opmath_t>) {
+    for (int64_t i = 0; i < kPiece; ++i) out[i] = inside(low + numbers[i] * width);
+  } else {
+    for (int64_t i = 0; i < kPiece; ++i) numbers[i] = low + numbers[i] * width;
+    convert_row(numbers, out, kPiece);
+    convert_row(out, numbers, kPiece);
+    for (int64_t i = 0; i < kPiece; ++i) numbers[i] = inside(numbers[i]);
+    convert_row(numbers, out, kPiece);
   }
 }
 
@@ -299,8 +306,14 @@ void normal_kernel(const TensorBase& self, double mean, double std,
                         opmath_t normal[kPiece];
                         draw_uniform<opmath_t>(state, first, uniform);
                         make_normal(uniform, normal);
-                        for (int64_t i = 0; i < kPiece; ++i) {
-                          values[i] = static_cast<scalar_t>(normal[i] * scale + shift);
+                        const auto scale_to = [&](opmath_t* to) {
+                          for (int64_t i = 0; i < kPiece; ++i) to[i] = normal[i] * scale + shift;
+                        };
+                        if constexpr (std::is_same_v<scalar_t, opmath_t>) {
+                          scale_to(values);
+                        } else {
+                          scale_to(normal);
+                          convert_row(normal, values, kPiece);
                         }
                       });
                     }

@@ -12,32 +12,32 @@ namespace {
 
 // By squaring, wrapping around. A negative exponent gives what the exact result rounds to: 1 and -1
 // have powers, all other numbers give 0.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T integer_power(T base, T exponent) {
+template <typename V>
+OPLOOM_ALWAYS_INLINE V integer_power(V base, V exponent) {
+  using T = typename V::value_type;
+  const V zero(T(0)), one(T(1));
   if constexpr (std::is_signed_v<T>) {
-    if (exponent < 0) {
-      if (base == T(1)) return T(1);
-      if (base == T(-1)) return exponent % 2 == 0 ? T(1) : T(-1);
-      return T(0);
-    }
+    const auto negative = exponent < zero;
+    const auto vanishes = negative & (base != one) & (base != V(T(-1)));
+    base = blendv(base, zero, vanishes);
+    exponent = blendv(blendv(exponent, exponent & one, negative), one, vanishes);
   }
-  T result = 1;
-  while (exponent > 0) {
-    if (exponent & 1) result = vec::wrap_mul(result, base);
-    base = vec::wrap_mul(base, base);
-    exponent = static_cast<T>(exponent >> 1);
+  V result = one;
+  for (auto bit = std::make_unsigned_t<T>(1); !all(exponent == zero); bit <<= 1) {
+    const V digit(static_cast<T>(bit)), rest(static_cast<T>(~bit));
+    result = blendv(result, result * base, (exponent & digit) != zero);
+    exponent = exponent & rest;
+    base = base * base;
   }
   return result;
 }
-
-// For exponents from 0 to 15: as many steps for each, of which the compiler makes vectors.
-template <typename T>
-OPLOOM_ALWAYS_INLINE T small_power(T base, T exponent) {
-  T result = 1;
-#pragma GCC unroll 4
-  for (int bit = 0; bit < 4; ++bit) {
-    result = vec::wrap_mul(result, exponent >> bit & 1 ? base : T(1));
-    base = vec::wrap_mul(base, base);
+// The same exponent of all, which is not negative.
+template <typename V>
+OPLOOM_ALWAYS_INLINE V integer_power(V base, typename V::value_type exponent) {
+  V result(1);
+  for (; exponent > 0; exponent = static_cast<typename V::value_type>(exponent >> 1)) {
+    if (exponent & 1) result = result * base;
+    base = base * base;
   }
   return result;
 }
@@ -49,8 +49,8 @@ bool integral(const TensorIteratorBase& iter) {
 void pow_tensor_tensor_kernel(TensorIteratorBase& iter) {
   if (integral(iter)) {
     OPLOOM_DISPATCH(iter.common_dtype(), "pow", (OPLOOM_INTEGRAL), [&] {
-      cpu_kernel</*kWaits=*/false>(
-          iter, [](scalar_t a, scalar_t b) -> scalar_t { return integer_power(a, b); });
+      cpu_kernel_vec<scalar_t, /*kWaits=*/false>(
+          iter, [](const auto& a, const auto& b) { return integer_power(a, b); });
     });
     return;
   }
@@ -81,12 +81,7 @@ void pow_tensor_scalar_kernel(TensorIteratorBase& iter, const Scalar& exponent) 
       if (power == 3) {
         return cpu_kernel_vec<scalar_t>(iter, [](auto a) { return a * a * a; });
       }
-      if (power < 0 || power >= 16) {
-        return cpu_kernel</*kWaits=*/false>(
-            iter, [power](scalar_t a) -> scalar_t { return integer_power(a, power); });
-      }
-      cpu_kernel</*kWaits=*/false>(
-          iter, [power](scalar_t a) -> scalar_t { return small_power(a, power); });
+      cpu_kernel_vec<scalar_t>(iter, [power](const auto& a) { return integer_power(a, power); });
     });
     return;
   }
