@@ -407,22 +407,31 @@ void copy_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t fro
 }
 
 bool copy_named_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                            size_t bytes, const int64_t* index, int64_t index_step, int64_t size,
-                            int64_t rows, int64_t ahead) {
+                            size_t bytes, const at::detail::RowNames& names) {
+  // Copies, which no byte that is written may change.
+  const int64_t* const index = names.index;
+  const int64_t step = names.step, rows = names.count, size = names.high, ahead = names.ahead;
   const int64_t fetched = ahead > 0 ? rows - ahead : 0;
   int64_t r = 0;
   with_rows_copy(bytes, [&](const auto& copy) {
     for (; r < rows; ++r, to += to_stride) {
-      const int64_t place = index[r * index_step];
+      const int64_t place = index[r * step];
       if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(size)) return;
       if (r < fetched) {
-        const int64_t next = index[(r + ahead) * index_step];
+        const int64_t next = index[(r + ahead) * step];
         at::detail::fetch_named_row(from + next * from_stride, static_cast<int64_t>(bytes));
       }
       copy(to, from + place * from_stride);
     }
   });
   return r == rows;
+}
+
+void copy_to_named_rows_kernel(char* to, int64_t to_stride, const char* from, int64_t from_stride,
+                               size_t bytes, const at::detail::RowNames& names) {
+  with_rows_copy(bytes, [&](const auto& copy) {
+    names.for_each(to, to_stride, from, from_stride, static_cast<int64_t>(bytes), copy);
+  });
 }
 
 // A vector of one element again and again. One of 16 bytes is taken by halves, twice at most: else
@@ -688,5 +697,6 @@ OPLOOM_REGISTER_DISPATCH(repeat_stub, &repeat_kernel);
 OPLOOM_REGISTER_DISPATCH(copy_row_stub, &copy_row_kernel);
 OPLOOM_REGISTER_DISPATCH(copy_rows_stub, &copy_rows_kernel);
 OPLOOM_REGISTER_DISPATCH(copy_named_rows_stub, &copy_named_rows_kernel);
+OPLOOM_REGISTER_DISPATCH(copy_to_named_rows_stub, &copy_to_named_rows_kernel);
 
 }  // namespace at::inline oploom_v1::native

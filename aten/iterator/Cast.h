@@ -96,11 +96,28 @@ OPLOOM_API void copy_row(void* to, const void* from, size_t bytes);
 OPLOOM_API void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                           size_t bytes, int64_t rows);
 
-// The same where row i is row index[i * index_step] of `from`, asked for `ahead` rows before if
-// that is not 0. False at an index that is not in [0, size): it and those after it are left out.
+// Rows that an index names: row i has position index[i * step] if that is in [low, high), and is
+// left out if not; asked for `ahead` rows before if that is not 0.
+struct RowNames {
+  const int64_t* index;
+  int64_t step;
+  int64_t count;
+  int64_t low, high;
+  int64_t ahead;
+
+  bool has(int64_t position) const {
+    return static_cast<uint64_t>(position - low) < static_cast<uint64_t>(high - low);
+  }
+  // Calls f(row that is named, row) for each that is not left out: the position's of those that
+  // begin at `named`, to be written to, and the next of those at `rows`.
+  template <typename F>
+  OPLOOM_ALWAYS_INLINE void for_each(char* named, int64_t named_stride, const char* rows,
+                                     int64_t stride, int64_t bytes, const F& f) const;
+};
+// copy_rows() where those of `from` are named, by positions from 0 (low) on. False if one would be
+// left out: then it is, and those after it.
 OPLOOM_API bool copy_named_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                                size_t bytes, const int64_t* index, int64_t index_step,
-                                int64_t size, int64_t rows, int64_t ahead);
+                                size_t bytes, const RowNames& names);
 
 // Asks for the lines of `bytes` bytes, or of each element if they are further apart than lines, to
 // be brought to the first-level cache (locality 3) or the second-level one (2). Inlined always: a
@@ -129,6 +146,23 @@ inline int64_t named_rows_ahead(int64_t row_bytes, int64_t total_bytes) {
 OPLOOM_ALWAYS_INLINE void fetch_named_row(const void* row, int64_t row_bytes) {
   constexpr int64_t kMost = 2048;
   fetch_row(row, std::min(row_bytes, kMost));
+}
+
+template <typename F>
+OPLOOM_ALWAYS_INLINE void RowNames::for_each(char* named, int64_t named_stride, const char* rows,
+                                             int64_t stride, int64_t bytes, const F& f) const {
+  // A copy, which no byte that is written may change.
+  const RowNames names = *this;
+  const int64_t fetched = names.ahead > 0 ? names.count - names.ahead : 0;
+  for (int64_t i = 0; i < names.count; ++i, rows += stride) {
+    const int64_t position = names.index[i * names.step];
+    if (i < fetched) {
+      // Not the rows of another thread.
+      const int64_t next = names.index[(i + names.ahead) * names.step];
+      if (names.has(next)) fetch_named_row(named + next * named_stride, bytes);
+    }
+    if (OPLOOM_LIKELY(names.has(position))) f(named + position * named_stride, rows);
+  }
 }
 
 // Copies what is in the first `bytes` of a block behind it, again and again, up to `total` bytes.

@@ -1,8 +1,8 @@
 // embedding and its gradient.
 #include <aten/core/Parallel.h>
 #include <aten/iterator/Cast.h>
+#include <aten/native/NamedRows.h>
 #include <aten/native/ShapeUtils.h>
-#include <aten/stubs/BinaryOps.h>
 #include <generated/native/embedding.h>
 #include <generated/native/embedding_backward.h>
 #include <generated/native/embedding_dense_backward.h>
@@ -15,6 +15,7 @@
 #include <generated/ops/zero.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace at::inline oploom_v1::native {
@@ -98,17 +99,17 @@ OPLOOM_IMPL_FUNC(embedding_dense_backward_out)
   const int64_t grain =
       grain_for(std::max<int64_t>(1, count * width / std::max<int64_t>(1, num_weights)));
   at::parallel_for(0, num_weights, grain, [&](int64_t begin, int64_t end) {
-    const auto is_taken = [&](int64_t row) {
-      return row >= begin && row < end && row != padding_idx;
+    const auto add = [&](int64_t first, int64_t number, const Scalar& factor) {
+      const at::detail::RowNames names{rows + first, 1, number, begin, end, ahead};
+      add_named_rows(part, to, width, from + first * row_bytes, width, width, names, factor);
     };
-    for (int64_t i = 0; i < count; ++i) {
-      if (ahead > 0 && i + ahead < count && is_taken(rows[i + ahead])) {
-        at::detail::fetch_named_row(to + rows[i + ahead] * row_bytes, row_bytes);
-      }
-      if (!is_taken(rows[i])) continue;
-      const Scalar factor = scale_grad_by_freq ? 1 / static_cast<double>(uses[rows[i]]) : 1.0;
-      add_row_stub(DeviceType::CPU, part, to + rows[i] * row_bytes, from + i * row_bytes, width,
-                   factor);
+    if (scale_grad_by_freq) {
+      for (int64_t i = 0; i < count; ++i) add(i, 1, 1 / static_cast<double>(uses[rows[i]]));
+    } else {
+      add(0, count, 1);
+    }
+    if (padding_idx >= begin && padding_idx < end) {
+      std::memset(to + padding_idx * row_bytes, 0, static_cast<size_t>(row_bytes));
     }
   });
 }

@@ -3,7 +3,7 @@
 #include <aten/core/Dispatch.h>
 #include <aten/core/OpaqueType.h>
 #include <aten/iterator/Cast.h>
-#include <aten/stubs/BinaryOps.h>
+#include <aten/native/NamedRows.h>
 #include <aten/stubs/Indexing.h>
 #include <c10/util/SmallVector.h>
 
@@ -153,11 +153,8 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
             auto* to = reinterpret_cast<scalar_t*>(self + offset);
             const auto* from = reinterpret_cast<const scalar_t*>(value);
             const int64_t step = stride / int64_t{sizeof(scalar_t)};
-            if (c10::isFloatingType(dtype) && step == 1) {
-              add_row_stub(DeviceType::CPU, dtype, to, from, n, 1);
-            } else {
-              for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], from[i * step]);
-            }
+            if (step == 1 && adds_rows(dtype, 1)) return add_row(dtype, to, from, n, 1);
+            for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], from[i * step]);
           });
       iter.serial_for_each(TensorIteratorBase::loop2d_t(loop), 0, iter.numel());
     });

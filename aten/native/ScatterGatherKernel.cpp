@@ -4,8 +4,9 @@
 #include <aten/core/OpaqueType.h>
 #include <aten/core/Parallel.h>
 #include <aten/iterator/Cast.h>
+#include <aten/native/NamedRows.h>
 #include <aten/native/ShapeUtils.h>
-#include <aten/stubs/BinaryOps.h>
+#include <aten/stubs/Copy.h>
 #include <aten/stubs/Indexing.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/FunctionRef.h>
@@ -49,6 +50,7 @@ struct Steps {
 // What stays in the second cache, in bytes.
 constexpr int64_t kCached = 256 * 1024;
 using at::detail::kLineBytes;
+using at::detail::RowNames;
 
 // Where a block begins, in elements from each tensor's first one; it has `width` lines. Of these
 // the places from `first` on to `last` are taken, and of rows that one index stands for those that
@@ -68,14 +70,32 @@ bool is_position([[maybe_unused]] int64_t index, [[maybe_unused]] int64_t size) 
   return OPLOOM_LIKELY(static_cast<uint64_t>(index) < static_cast<uint64_t>(size));
 }
 
+// Of rows of n elements, from one of which to the next and from one element to the next it is as
+// far as steps say, the first one, if its elements have no gaps; if all of all are one, a row of it
+// in `buffer`. Null if they are neither, or too many for it.
+constexpr int64_t kRepeated = 1024;
+OPLOOM_NOINLINE const void* rows_of(char* buffer, at::detail::CastLoop move, const void* from,
+                                    int64_t n, Steps steps, int64_t size) {
+  if (steps.line == 1) return from;
+  if (steps.line != 0 || steps.dim != 0 || n * size > kRepeated) return nullptr;
+  move(buffer, size, static_cast<const char*>(from), 0, n);
+  return buffer;
+}
+
+// What is done with rows of elements without gaps: row(self, other, n) for two of them, or
+// row(self, other, n, step) where those of `other` may be one; row.named() for many that an index
+// names, those of self so many elements apart, those of `other` as steps say. False, and nothing
+// done, if it is not for such rows.
+
 // A row that is taken as a whole: of elements without gaps, or so many of them apart.
 struct TakenRow {
   at::detail::RowCopy copy;
   at::detail::CastLoop move;  // of the elements' size
 
   template <typename T>
-  void operator()(const T* from, T* to, int64_t n) const {
+  bool operator()(const T* from, T* to, int64_t n) const {
     copy(to, from, n * int64_t{sizeof(T)});
+    return true;
   }
   template <typename T>
   void take(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t n) const {
@@ -85,29 +105,97 @@ struct TakenRow {
   }
 };
 
-// A row that add(to, from, n) adds to another, or one number that is added to all of it.
-template <typename Add>
-struct AddedRow {
-  Add add;
-  at::detail::CastLoop move;  // of the elements' size
+// A row that is written over another, or one number that is written to all of it.
+struct PutRow {
+  int64_t size;               // of elements, in bytes
+  at::detail::CastLoop move;  // of that size
 
-  template <typename T>
-  void operator()(T* to, const T* from, int64_t n, int64_t step) const {
-    constexpr int64_t kPiece = 256, kSize = sizeof(T);
-    alignas(T) char row[kPiece * kSize];
-    int64_t piece = n;
-    if (step != 1) {
-      piece = std::min(n, kPiece);
-      move(row, kSize, reinterpret_cast<const char*>(from), 0, piece);
-      from = reinterpret_cast<const T*>(row);
-    }
-    for (; n > 0; n -= piece, to += piece) add(to, from, std::min(n, piece));
+  bool operator()(void* to, const void* from, int64_t n, int64_t step) const {
+    move(static_cast<char*>(to), size, static_cast<const char*>(from), step * size, n);
+    return true;
+  }
+  OPLOOM_NOINLINE bool named(void* self, int64_t self_step, const void* other, Steps steps,
+                             int64_t n, const RowNames& names) const {
+    alignas(16) char buffer[kRepeated];
+    const void* rows = rows_of(buffer, move, other, n, steps, size);
+    if (rows == nullptr) return false;
+    copy_to_named_rows_stub(DeviceType::CPU, static_cast<char*>(self), self_step * size,
+                            static_cast<const char*>(rows), steps.dim * size,
+                            static_cast<size_t>(n * size), names);
+    return true;
   }
 };
+// One number that is written to all rows, whatever `other` is.
+struct FilledRow {
+  const void* number;
+  PutRow put;
+
+  bool operator()(void* to, const void*, int64_t n, int64_t) const { return put(to, number, n, 0); }
+  bool named(void* self, int64_t self_step, const void*, Steps, int64_t n,
+             const RowNames& names) const {
+    return put.named(self, self_step, number, {0, 0}, n, names);
+  }
+};
+
+// A row that is added to another, multiplied by alpha, or one number that is added to all of it.
+struct AddedRow {
+  AddedRow(ScalarType dtype, const Scalar& alpha)
+      : dtype(dtype),
+        alpha(alpha),
+        size(static_cast<int64_t>(c10::elementSize(dtype))),
+        move(at::detail::get_move_loop(size)),
+        adds(adds_rows(dtype, alpha)) {}
+
+  bool named(void* self, int64_t self_step, const void* other, Steps steps, int64_t n,
+             const RowNames& names) const {
+    // To convert so few 16-bit floats takes less time than a call.
+    constexpr int64_t kFew = 3;
+    if (!adds || (n <= kFew && c10::isReducedFloatingType(dtype))) return false;
+    return add(self, self_step, other, steps, n, names);
+  }
+  bool operator()(void* to, const void* from, int64_t n, int64_t step) const {
+    return adds && add_one(to, from, n, step);
+  }
+
+ private:
+  OPLOOM_NOINLINE bool add(void* self, int64_t self_step, const void* other, Steps steps, int64_t n,
+                           const RowNames& names) const {
+    alignas(16) char buffer[kRepeated];
+    const void* rows = rows_of(buffer, move, other, n, steps, size);
+    if (rows == nullptr) return false;
+    add_named_rows(dtype, self, self_step, rows, steps.dim, n, names, alpha);
+    return true;
+  }
+  OPLOOM_NOINLINE bool add_one(void* to, const void* from, int64_t n, int64_t step) const {
+    constexpr int64_t kFirst = 0;
+    const RowNames one{&kFirst, 0, 1, 0, 1, 0};
+    const int64_t piece = step == 1 ? n : kRepeated / size;
+    for (; n > 0; n -= piece, to = static_cast<char*>(to) + piece * size) {
+      add(to, 0, from, {0, step}, std::min(n, piece), one);
+    }
+    return true;
+  }
+
+  ScalarType dtype;
+  const Scalar& alpha;
+  int64_t size;               // of elements, in bytes
+  at::detail::CastLoop move;  // of that size
+  bool adds;
+};
 template <typename Row>
-constexpr bool kAdds = false;
-template <typename Add>
-constexpr bool kAdds<AddedRow<Add>> = true;
+constexpr bool kAdds = std::is_same_v<AddedRow, Row>;
+
+// A row that others are multiplied by.
+template <typename Multiply>
+struct FactorRow {
+  Multiply multiply;  // of two elements
+
+  template <typename T>
+  bool operator()(T* to, const T* from, int64_t n) const {
+    for (int64_t i = 0; i < n; ++i) multiply(to[i], from[i]);
+    return true;
+  }
+};
 
 // Calls each(element of self, element of other) for n places, of which index, element of `other`
 // and part of `self` lie so far apart; row(self, other, n) does the same for elements without gaps,
@@ -123,13 +211,10 @@ bool for_each_in_run(int64_t n, S* self, Steps self_steps, int64_t size, const i
     self += *index * self_steps.dim;
     if (self_steps.line == 1 && n >= kLongRow) {
       if constexpr (requires { row(self, other, n, other_step); }) {
-        if (other_step == 1 || (other_step == 0 && n >= kLongRepeat)) {
-          row(self, other, n, other_step);
-          return true;
-        }
+        const bool repeats = other_step == 0 && n >= kLongRepeat;
+        if ((other_step == 1 || repeats) && row(self, other, n, other_step)) return true;
       } else if (other_step == 1) {
-        row(self, other, n);
-        return true;
+        return row(self, other, n);
       }
     }
     if constexpr (std::is_same_v<Row, TakenRow>) {
@@ -376,6 +461,16 @@ struct Plan {
     return std::max(size * self_steps.dim, width * self_steps.line) * itemsize;
   }
 
+  // Of rows that one index stands for.
+  RowNames names_of(const Block& block) const {
+    return {indices + block.index + block.first * index_steps.dim,
+            index_steps.dim,
+            block.last - block.first,
+            block.low,
+            block.high,
+            rows_ahead};
+  }
+
   // Calls run(block) for all places, in the order of positions along dim, on several threads.
   void share_out(c10::function_ref<void(const Block&)> run) const {
     if (reads && strip == 0 && (rows || outer * width < at::get_num_threads())) {
@@ -478,8 +573,13 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
         return at::detail::copy_named_rows(
             reinterpret_cast<char*>(others + block.first * other_steps.dim),
             other_steps.dim * kBytes, reinterpret_cast<const char*>(elements), steps.dim * kBytes,
-            static_cast<size_t>(block.width * kBytes), places + block.first * index_steps.dim,
-            index_steps.dim, plan.size, block.last - block.first, plan.rows_ahead);
+            static_cast<size_t>(block.width * kBytes), plan.names_of(block));
+      }
+    } else if constexpr (requires { &Row::named; }) {
+      if (plan.one_index && steps.line == 1 &&
+          row.named(elements, steps.dim, others + block.first * other_steps.dim, other_steps,
+                    block.width, plan.names_of(block))) {
+        return true;
       }
     }
     const bool takes_all = block.high - block.low == plan.size;
@@ -559,6 +659,30 @@ OPLOOM_NOINLINE bool run_block(const Plan& plan, const Block& block, S* elements
   return each_line(steps.dim, index_steps.dim, other_steps.dim);
 }
 
+// Calls run(block, elements, steps of self) for the strips of a block, of self or of what is copied
+// of it.
+using RunBlock = c10::function_ref<void(const Block& block, char* elements, Steps steps)>;
+OPLOOM_NOINLINE void run_by_strips(const Plan& plan, Block block, char* self, RunBlock run) {
+  const int64_t size = plan.itemsize;
+  if (plan.strip == 0) return run(block, self + block.self * size, plan.self_steps);
+  const c10::DataPtr memory =
+      c10::GetCPUAllocator()->allocate(static_cast<size_t>(plan.size * plan.strip * size));
+  char* const buffer = static_cast<char*>(memory.mutable_get());
+  const auto copy = [&](bool back) {
+    with_opaque_type(static_cast<size_t>(size), [&]<typename T>(T) {
+      copy_strip<sizeof(T)>(self + block.self * size, plan.self_steps, plan.size, block.width,
+                            buffer, back);
+    });
+  };
+  for (int64_t lines = block.width; lines > 0; lines -= block.width) {
+    block.width = std::min(lines, plan.strip);
+    copy(/*back=*/false);
+    run(block, buffer, {block.width, 1});
+    if (!plan.reads) copy(/*back=*/true);
+    plan.skip(block, block.width);
+  }
+}
+
 // Calls each(element of self, element of other) for all places of index, or row(self, other, n),
 // which make_row() gives, for n elements without gaps. False if `self` is const and an index is no
 // position: then some places have been left out.
@@ -566,33 +690,17 @@ template <typename S, typename O, typename Each, typename MakeRow>
 bool for_each_place(const Plan& plan, S* self_data, O* other_data, const Each& each,
                     const MakeRow& make_row) {
   std::atomic<bool> all = true;
-  plan.share_out([&](Block block) {
+  // Of what is only read, nothing is written.
+  auto* const self = reinterpret_cast<char*>(const_cast<std::remove_const_t<S>*>(self_data));
+  plan.share_out([&](const Block& part) {
     const auto row = make_row();
-    const auto run = [&](S* elements, Steps steps) {
-      if (!run_block(plan, block, elements, steps, other_data + block.other, each, row)) {
+    const auto run = [&](const Block& block, char* elements, Steps steps) {
+      if (!run_block(plan, block, reinterpret_cast<S*>(elements), steps, other_data + block.other,
+                     each, row)) {
         all.store(false, std::memory_order_relaxed);
       }
     };
-    if (plan.strip == 0) return run(self_data + block.self, plan.self_steps);
-    using Element = std::remove_const_t<S>;
-    const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(
-        static_cast<size_t>(plan.size * plan.strip) * sizeof(Element));
-    auto* const buffer = static_cast<Element*>(memory.mutable_get());
-    const auto copy = [&](S* elements, bool back) {
-      copy_strip<sizeof(S)>(reinterpret_cast<char*>(const_cast<Element*>(elements)),
-                            plan.self_steps, plan.size, block.width,
-                            reinterpret_cast<char*>(buffer), back);
-    };
-    for (int64_t lines = block.width; lines > 0; lines -= block.width) {
-      block.width = std::min(lines, plan.strip);
-      S* elements = self_data + block.self;
-      copy(elements, /*back=*/false);
-      run(buffer, {block.width, 1});
-      if constexpr (!std::is_const_v<S>) {
-        copy(elements, /*back=*/true);
-      }
-      plan.skip(block, block.width);
-    }
+    run_by_strips(plan, part, self, run);
   });
   return all.load(std::memory_order_relaxed);
 }
@@ -658,11 +766,8 @@ void scatter_kernel(const TensorBase& self, int64_t dim, const TensorBase& index
     for_each_place(
         plan, static_cast<T*>(self.mutable_data_ptr()), static_cast<const T*>(src.const_data_ptr()),
         [](T& to, const T& from) { to = from; },
-        [move = at::detail::get_move_loop(sizeof(T))] {
-          return [move](T* to, const T* from, int64_t n, int64_t step) {
-            move(reinterpret_cast<char*>(to), sizeof(T), reinterpret_cast<const char*>(from),
-                 step * int64_t{sizeof(T)}, n);
-          };
+        [] {
+          return PutRow{sizeof(T), at::detail::get_move_loop(sizeof(T))};
         });
   });
 }
@@ -677,11 +782,8 @@ void scatter_fill_kernel(const TensorBase& self, int64_t dim, const TensorBase& 
     for_each_place(
         plan, static_cast<T*>(self.mutable_data_ptr()), index.const_data_ptr<int64_t>(),
         [element](T& to, int64_t) { to = element; },
-        [element, move = at::detail::get_move_loop(sizeof(T))] {
-          return [element, move](T* to, const int64_t*, int64_t n, int64_t) {
-            move(reinterpret_cast<char*>(to), sizeof(T), reinterpret_cast<const char*>(&element), 0,
-                 n);
-          };
+        [number = &number[0]] {
+          return FilledRow{number, {sizeof(T), at::detail::get_move_loop(sizeof(T))}};
         });
   });
 }
@@ -702,25 +804,10 @@ OPLOOM_ALWAYS_INLINE T computed(T a, T b, const F& f) {
   }
 }
 
-// Which wrap around.
-template <typename Bits>
-OPLOOM_NOINLINE void add_integers(Bits* to, const Bits* from, int64_t n) {
-  typedef Bits Vector __attribute__((vector_size(16)));
-  constexpr int64_t kLanes = sizeof(Vector) / sizeof(Bits);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    Vector a, b;
-    std::memcpy(&a, to + i, sizeof(a));
-    std::memcpy(&b, from + i, sizeof(b));
-    a += b;
-    std::memcpy(to + i, &a, sizeof(a));
-  }
-  for (; i < n; ++i) to[i] = static_cast<Bits>(to[i] + from[i]);
-}
-
+// (Cold, as most of it is about one call; what it calls for blocks is not.)
 template <typename T>
-void add_places(const Plan& plan, const TensorBase& self, const TensorBase& src,
-                c10::opmath_type<T> factor, const Scalar& alpha) {
+OPLOOM_COLD void add_places(const Plan& plan, const TensorBase& self, const TensorBase& src,
+                            c10::opmath_type<T> factor, const Scalar& alpha) {
   using Wide = c10::opmath_type<T>;
   // Even a factor of 1 would change infinite complex numbers.
   const bool scaled = !c10::is_complex_v<T> || factor != Wide(1);
@@ -731,23 +818,9 @@ void add_places(const Plan& plan, const TensorBase& self, const TensorBase& src,
       to = computed(to, from, [=](Wide a, Wide b) { return a + (scaled ? b * factor : b); });
     }
   };
-  const auto add_row = [&](T* to, const T* from, int64_t n) {
-    if constexpr (c10::isFloatingType(c10::scalar_type_of_v<T>)) {
-      add_row_stub(DeviceType::CPU, self.scalar_type(), to, from, n, alpha);
-    } else {
-      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-        using Bits = std::make_unsigned_t<T>;
-        if (factor == 1) {
-          return add_integers(reinterpret_cast<Bits*>(to), reinterpret_cast<const Bits*>(from), n);
-        }
-      }
-      for (int64_t i = 0; i < n; ++i) add(to[i], from[i]);
-    }
-  };
+  const AddedRow row(c10::scalar_type_of_v<T>, alpha);
   for_each_place(plan, static_cast<T*>(self.mutable_data_ptr()),
-                 static_cast<const T*>(src.const_data_ptr()), add, [&] {
-                   return AddedRow{add_row, at::detail::get_move_loop(sizeof(T))};
-                 });
+                 static_cast<const T*>(src.const_data_ptr()), add, [&] { return row; });
 }
 
 // Sums of 16-bit floats that are named one by one, by way of float: where so many are added that
@@ -795,11 +868,8 @@ void scatter_multiply_kernel(const TensorBase& self, int64_t dim, const TensorBa
         to = computed(to, from, [](Wide a, Wide b) { return a * b; });
       }
     };
-    const auto multiply_row = [&](scalar_t* to, const scalar_t* from, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) multiply(to[i], from[i]);
-    };
     for_each_place(plan, self.mutable_data_ptr<scalar_t>(), src.const_data_ptr<scalar_t>(),
-                   multiply, [&] { return multiply_row; });
+                   multiply, [&] { return FactorRow{multiply}; });
   });
 }
 

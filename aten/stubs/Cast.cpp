@@ -41,10 +41,9 @@ void copy_rows(char* to, int64_t to_stride, const char* from, int64_t from_strid
 }
 
 bool copy_named_rows(char* to, int64_t to_stride, const char* from, int64_t from_stride,
-                     size_t bytes, const int64_t* index, int64_t index_step, int64_t size,
-                     int64_t rows, int64_t ahead) {
+                     size_t bytes, const RowNames& names) {
   return native::copy_named_rows_stub(DeviceType::CPU, to, to_stride, from, from_stride, bytes,
-                                      index, index_step, size, rows, ahead);
+                                      names);
 }
 
 void repeat_block(char* block, int64_t bytes, int64_t total) {

@@ -31,13 +31,17 @@ OPLOOM_DECLARE_DISPATCH(at::detail::BytesLoop, stream_row_stub);
 OPLOOM_DECLARE_DISPATCH(at::detail::BytesLoop, copy_row_stub);
 OPLOOM_DECLARE_DISPATCH(at::detail::RepeatLoop, repeat_stub);
 
-// copy_rows() and copy_named_rows().
+// copy_rows() and copy_named_rows(), and the same where the rows that are written to are named.
 using copy_rows_fn = void (*)(char* to, int64_t to_stride, const char* from, int64_t from_stride,
                               size_t bytes, int64_t rows);
 using copy_named_rows_fn = bool (*)(char* to, int64_t to_stride, const char* from,
-                                    int64_t from_stride, size_t bytes, const int64_t* index,
-                                    int64_t index_step, int64_t size, int64_t rows, int64_t ahead);
+                                    int64_t from_stride, size_t bytes,
+                                    const at::detail::RowNames& names);
+using copy_to_named_rows_fn = void (*)(char* to, int64_t to_stride, const char* from,
+                                       int64_t from_stride, size_t bytes,
+                                       const at::detail::RowNames& names);
 OPLOOM_DECLARE_DISPATCH(copy_rows_fn, copy_rows_stub);
 OPLOOM_DECLARE_DISPATCH(copy_named_rows_fn, copy_named_rows_stub);
+OPLOOM_DECLARE_DISPATCH(copy_to_named_rows_fn, copy_to_named_rows_stub);
 
 }  // namespace at::inline oploom_v1::native

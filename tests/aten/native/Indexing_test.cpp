@@ -24,6 +24,7 @@
 #include <generated/ops/ones.h>
 #include <generated/ops/permute.h>
 #include <generated/ops/randint.h>
+#include <generated/ops/real.h>
 #include <generated/ops/remainder.h>
 #include <generated/ops/repeat.h>
 #include <generated/ops/reshape.h>
@@ -119,29 +120,51 @@ TEST(IndexSelect, EveryDimensionAndLayout) {
 TEST(IndexSelect, RowsOfEveryWidth) {
   const Ints named = {3, 0, 3, 1, 4};
   const Tensor index = at::tensor(named);
+  const auto whole_numbers = [](const Tensor& x) {
+    return ints((x.is_complex() ? at::real(x) : x).to(at::kLong));
+  };
   Ints widths(70);
   std::iota(widths.begin(), widths.end(), 1);
   widths.insert(widths.end(), {127, 128, 129, 511, 512, 513, 700, 1030});
-  for (const at::ScalarType dtype : {at::kByte, at::kShort, at::kLong}) {
+  for (const at::ScalarType dtype : {at::kByte, at::kShort, at::kInt, at::kLong, at::kHalf,
+                                     at::kBFloat16, at::kFloat, at::kDouble, at::kComplexFloat}) {
+    const bool integral = c10::isIntegralType(dtype, false);
     for (const int64_t width : widths) {
-      const Tensor whole = counted({5, width + 2}).remainder(251).to(dtype);
+      if (!integral && width > 20 && width % 64 > 1) continue;
+      // Whose sums every dtype holds.
+      const Tensor whole = counted({5, width + 2}).remainder(integral ? 251 : 31).to(dtype);
       for (const Tensor& t : {whole.slice(1, 0, width), whole.slice(1, 1, width + 1).contiguous(),
                               whole.slice(1, 0, width).t().contiguous().t()}) {
-        const Ints before = ints(t);
-        Ints wanted, added = before;
+        const Ints before = whole_numbers(t);
+        Ints wanted, added = before, put = before, filled = before, raised = before;
         for (size_t i = 0; i < named.size(); ++i) {
           for (int64_t j = 0; j < width; ++j) {
             const auto from = static_cast<size_t>(named[i] * width + j);
             wanted.push_back(before[from]);
-            added[from] += before[i * static_cast<size_t>(width) + static_cast<size_t>(j)];
+            const int64_t x = before[i * static_cast<size_t>(width) + static_cast<size_t>(j)];
+            added[from] += x;
+            put[from] = x;
+            filled[from] = 3;
+            raised[from] += 3;
           }
         }
-        ASSERT_EQ(ints(t.index_select(0, index)), wanted) << dtype << " " << width;
-        ASSERT_EQ(ints(t.t().index_select(1, index).t()), wanted) << dtype << " " << width;
-        if (dtype == at::kByte) {
-          for (int64_t& x : added) x &= 255;
-        }
-        ASSERT_EQ(ints(t.index_add(0, index, t)), added) << dtype << " " << width;
+        const auto expect = [&, dtype = dtype](const Tensor& found, Ints expected) {
+          if (dtype == at::kByte) {
+            for (int64_t& x : expected) x &= 255;
+          }
+          ASSERT_EQ(whole_numbers(found), expected) << dtype << " " << width;
+        };
+        const std::vector<std::optional<Tensor>> rows = {index};
+        const Tensor three = at::full({}, 3, dtype);
+        expect(t.index_select(0, index), wanted);
+        expect(t.t().index_select(1, index).t(), wanted);
+        expect(t.index_add(0, index, t), added);
+        expect(at::index_put(t, rows, t), put);
+        expect(at::index_put(t, rows, three), filled);
+        expect(at::index_put(t, rows, t, /*accumulate=*/true), added);
+        expect(at::index_put(t, rows, three, /*accumulate=*/true), raised);
+        expect(t.scatter(0, index.unsqueeze(1).expand({5, width}), 3), filled);
+        if (HasFatalFailure()) return;
       }
     }
   }
