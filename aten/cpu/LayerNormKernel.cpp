@@ -196,17 +196,19 @@ struct Normalization {
     const In *const first_w = w.from(0), *const first_b = b.from(0);
     for (int64_t i = 0; i < rows; i += together) {
       const int64_t end = std::min(rows, i + together);
+      if constexpr (std::is_same_v<In, T>) {
+        if (are_few_elements(n, end - i) && !writer.streams()) {
+          of_columns(x + i * n, y + i * n, end - i, means + i, rstds + i);
+          continue;
+        }
+      }
       means_of_rows(x + i * n, n, end - i, means + i,
                     [](int64_t) { return std::pair(T(0), Identity()); });
       means_of_rows(x + i * n, n, end - i, rstds + i, [&](int64_t r) {
         return std::pair(means[i + r], SquaredDistance<T>{means[i + r]});
       });
       refine_rough_means(x + i * n, n, end - i, means + i, rstds + i);
-      compute_row<T>(rstds + i, end - i, [&](int64_t r, auto lanes) {
-        const auto variance = lanes.load(rstds + i + r) + typename Lanes<T>::V(eps);
-        if constexpr (Lanes<T>::kVec) return typename Lanes<T>::V(T(1)) / variance.sqrt();
-        if constexpr (!Lanes<T>::kVec) return T(1) / std::sqrt(variance);
-      });
+      invert_roots(rstds + i, end - i);
       for (int64_t r = i; r < end; ++r) {
         const In* row = x + r * n;
         writer.write(y + r * n, n, [&](In* to, int64_t first, int64_t count) {
@@ -224,6 +226,44 @@ struct Normalization {
       }
     }
   }
+  // Rows of a few elements, of which `rows` have kTogether at most, column by column.
+  void of_columns(const T* x, T* y, int64_t rows, T* means, T* rstds) const {
+    using V = typename Lanes<T>::V;
+    alignas(64) T columns[kTogether];
+    transpose_rows(columns, x, n, rows);
+    const auto mean_of_each = [&](T* to, const auto& f) {
+      compute_row<T>(to, rows, [&](int64_t r, auto lanes) {
+        V sum(T(0));
+        for (int64_t j = 0; j < n; ++j) sum = sum + f(lanes.load(columns + j * rows + r), r, lanes);
+        return sum / V(static_cast<T>(n));
+      });
+    };
+    mean_of_each(means, [](V number, int64_t, auto) { return number; });
+    mean_of_each(rstds, [means](V number, int64_t r, auto lanes) {
+      const V distance = number - lanes.load(means + r);
+      return distance * distance;
+    });
+    refine_rough_means(x, n, rows, means, rstds);
+    invert_roots(rstds, rows);
+    for (int64_t j = 0; j < n; ++j) {
+      T* column = columns + j * rows;
+      const V scale(w.from(j)[0]), shift(b.from(j)[0]);
+      compute_row<T>(column, rows, [&](int64_t r, auto lanes) {
+        return (lanes.load(column + r) - lanes.load(means + r)) * lanes.load(rstds + r) * scale +
+               shift;
+      });
+    }
+    transpose_rows(y, columns, rows, n);
+  }
+  // 1 / sqrt(variance + eps), in place.
+  void invert_roots(T* variances, int64_t rows) const {
+    compute_row<T>(variances, rows, [&](int64_t r, auto lanes) {
+      const auto variance = lanes.load(variances + r) + typename Lanes<T>::V(eps);
+      if constexpr (Lanes<T>::kVec) return typename Lanes<T>::V(T(1)) / variance.sqrt();
+      if constexpr (!Lanes<T>::kVec) return T(1) / std::sqrt(variance);
+    });
+  }
+
   int64_t n;
   T eps;
   const RowOr<In>& w;

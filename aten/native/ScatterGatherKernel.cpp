@@ -70,9 +70,9 @@ bool is_position([[maybe_unused]] int64_t index, [[maybe_unused]] int64_t size) 
   return OPLOOM_LIKELY(static_cast<uint64_t>(index) < static_cast<uint64_t>(size));
 }
 
-// Of rows of n elements, from one of which to the next and from one element to the next it is as
-// far as steps say, the first one, if its elements have no gaps; if all of all are one, a row of it
-// in `buffer`. Null if they are neither, or too many for it.
+// The first of rows of n elements, which lie so far apart as steps say, if they have no gaps; where
+// one element is there for all of all of them, a row of it in `buffer`. Null if they are neither,
+// or too many for that.
 constexpr int64_t kRepeated = 1024;
 OPLOOM_NOINLINE const void* rows_of(char* buffer, at::detail::CastLoop move, const void* from,
                                     int64_t n, Steps steps, int64_t size) {

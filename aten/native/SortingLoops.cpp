@@ -356,7 +356,8 @@ void sort_short_rows(ShortRowSorter sort, const TensorBase& values, const Tensor
   });
 }
 
-// Copies to[i * to_row + j * to_column] = from[i * from_row + j * from_column], in bytes.
+// Copies elements of `size` bytes, to[i * to_row + j * to_column] = from[i * from_row + j *
+// from_column]; strides count bytes.
 void copy_matrix(char* to, int64_t to_row, int64_t to_column, const char* from, int64_t from_row,
                  int64_t from_column, int64_t size, int64_t rows, int64_t columns) {
   if (to_column == size && from_column == size) {
@@ -586,7 +587,8 @@ void topk_rows(const TensorBase& values, const TensorBase& indices, const Tensor
 // if they are not.
 bool sort_if_short(const char* op, const TensorBase& values, const TensorBase& indices,
                    const TensorBase& self, int64_t k, int64_t dim, bool descending) {
-  // All lanes of vectors have something to do, mostly; a few elements take less time to find.
+  // Of fewer rows, most lanes of vectors would be empty; to look for a few elements in each row
+  // takes less time than to sort it.
   constexpr int64_t kFewestSorted = 16, kFewestSearched = 32;
   const ScalarType dtype = self.scalar_type();
   const int64_t n = self.sizes()[dim];
