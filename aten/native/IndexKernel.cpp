@@ -148,12 +148,12 @@ void index_put_kernel(TensorIteratorBase& iter, IntArrayRef sizes, IntArrayRef s
             scalar_t& element = *reinterpret_cast<scalar_t*>(self + offset);
             element = sum_of(element, *reinterpret_cast<const scalar_t*>(value));
           },
-          [dtype = iter.dtype(0)](char* self, char* value, int64_t offset, int64_t n,
-                                  int64_t stride) {
+          [dtype = iter.dtype(0), by_rows = adds_rows(iter.dtype(0), 1)](
+              char* self, char* value, int64_t offset, int64_t n, int64_t stride) {
             auto* to = reinterpret_cast<scalar_t*>(self + offset);
             const auto* from = reinterpret_cast<const scalar_t*>(value);
             const int64_t step = stride / int64_t{sizeof(scalar_t)};
-            if (step == 1 && adds_rows(dtype, 1)) return add_row(dtype, to, from, n, 1);
+            if (step == 1 && by_rows) return add_row(dtype, to, from, n, 1);
             for (int64_t i = 0; i < n; ++i) to[i] = sum_of(to[i], from[i * step]);
           });
       iter.serial_for_each(TensorIteratorBase::loop2d_t(loop), 0, iter.numel());

@@ -167,11 +167,12 @@ struct AddedRow {
     return true;
   }
   OPLOOM_NOINLINE bool add_one(void* to, const void* from, int64_t n, int64_t step) const {
-    constexpr int64_t kFirst = 0;
-    const RowNames one{&kFirst, 0, 1, 0, 1, 0};
-    const int64_t piece = step == 1 ? n : kRepeated / size;
+    alignas(16) char buffer[kRepeated];
+    const int64_t piece = step == 1 ? n : std::min(n, kRepeated / size);
+    const void* row = rows_of(buffer, move, from, piece, {0, step}, size);
+    if (row == nullptr) return false;
     for (; n > 0; n -= piece, to = static_cast<char*>(to) + piece * size) {
-      add(to, 0, from, {0, step}, std::min(n, piece), one);
+      add_row(dtype, to, row, std::min(n, piece), alpha);
     }
     return true;
   }
