@@ -456,30 +456,48 @@ OPLOOM_ALWAYS_INLINE auto repeated_element(const char* element) {
   }
 }
 
-// Elements side by side, each `count` times, fewer than a vector has: a vector of elements becomes
-// as many, each by a shuffle that is the same for all. Returns how many are done. (Cold, as that
-// makes it a sixth as long, which libraries of selected operators have more need of than of a tenth
-// of its time.)
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
-constexpr int64_t kVecBytes = sizeof(vec::Vec<int32_t>);
-template <typename T>
-OPLOOM_COLD int64_t repeat_each(char* to, int64_t count, const char* elements, int64_t n) {
-  typedef T Vector __attribute__((vector_size(kVecBytes)));
-  constexpr int64_t kLanes = kVecBytes / sizeof(T);
-  Vector places[kLanes], place;
-  for (int64_t i = 0; i < kLanes; ++i) place[i] = i;
-  // Divided by `count`, by way of a fraction of 2^16.
-  const T fraction = 65535 / count + 1;
-  for (int64_t k = 0; k < count; ++k, place += kLanes) places[k] = place * fraction >> 16;
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    Vector some;
-    std::memcpy(&some, elements + i * sizeof(T), kVecBytes);
-    for (int64_t k = 0; k < count; ++k, to += kVecBytes) {
-      const Vector next = __builtin_shuffle(some, places[k]);
-      std::memcpy(to, &next, kVecBytes);
-    }
+// Elements side by side of up to 8 bytes, each two times and more, up to kMostRepeated bytes: kTo
+// bytes of them become as many vectors as one is repeated, each by a shuffle that is the same for
+// all. Those that a vector has lie within kFrom bytes. Returns how many are done.
+constexpr int64_t kMostRepeated = sizeof(vec::Vec<int32_t>) * 5 / 8;
+OPLOOM_NOINLINE int64_t repeat_each(char* to, int64_t bytes, const char* elements, int64_t size,
+                                    int64_t n) {
+  constexpr int64_t kFrom = 16, kTo = 2 * kFrom;
+  const int64_t together = kTo / size, vectors = bytes / size;
+  alignas(kTo) char order[kMostRepeated][kTo];
+  uint8_t first[kMostRepeated];
+  // Divided by `bytes`, by way of a fraction of 2^16.
+  const auto fraction = static_cast<uint16_t>(65535 / bytes + 1);
+  const auto place = [=](int i) {
+    return static_cast<int>((i * fraction >> 16) * size + (i & (size - 1)));
+  };
+  for (int k = 0; k < vectors; ++k) {
+    const int begin = std::min<int>(place(k * kTo), kTo - kFrom);
+    for (int i = 0; i < kTo; ++i) order[k][i] = static_cast<char>(place(k * kTo + i) - begin);
+    first[k] = static_cast<uint8_t>(begin);
   }
+  // Several groups of elements side by side, for which an order is loaded once.
+  const auto repeat = [&]<size_t... g>(std::index_sequence<g...>) OPLOOM_ALWAYS_INLINE_LAMBDA {
+    for (int64_t k = 0; k < vectors; ++k, to += kTo) {
+      const char* const from = elements + first[k];
+      const __m256i places = _mm256_load_si256(reinterpret_cast<const __m256i*>(order[k]));
+      const auto move = [&](int64_t group) OPLOOM_ALWAYS_INLINE_LAMBDA {
+        const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + group * kTo));
+        const __m256i next = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(some), places);
+        std::memcpy(to + group * vectors * kTo, &next, kTo);
+      };
+      (move(g), ...);
+    }
+    elements += sizeof...(g) * kTo;
+    to += (sizeof...(g) - 1) * vectors * kTo;
+  };
+  constexpr int64_t kGroups = 4;
+  int64_t i = 0;
+  for (; i + kGroups * together <= n; i += kGroups * together) {
+    repeat(std::make_index_sequence<kGroups>());
+  }
+  for (; i + together <= n; i += together) repeat(std::make_index_sequence<1>());
   return i;
 }
 #endif
@@ -487,10 +505,10 @@ OPLOOM_COLD int64_t repeat_each(char* to, int64_t count, const char* elements, i
 void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride, int64_t size,
                    int64_t n) {
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
-  constexpr int64_t kMost = kVecBytes * 3 / 4, kFewest = 1024;
-  if (stride == size && bytes <= kMost && n * bytes >= kFewest && (size == 4 || size == 8)) {
-    const auto repeat = size == 4 ? &repeat_each<uint32_t> : &repeat_each<uint64_t>;
-    const int64_t done = repeat(to, bytes / size, elements, n);
+  constexpr int64_t kFewest = 1024;
+  if (stride == size && bytes <= kMostRepeated && bytes >= 2 * size && size <= 8 &&
+      n * bytes >= kFewest) {
+    const int64_t done = repeat_each(to, bytes, elements, size, n);
     to += done * bytes;
     elements += done * size;
     n -= done;
