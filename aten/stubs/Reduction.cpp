@@ -67,12 +67,22 @@ bool are_planes(const WalkDims& kept, int64_t stride, int64_t count, int64_t in_
 
 namespace {
 
+// Whether rows of `width` neighbours are many short ones with gaps between them, which are better
+// put together before they are reduced: one after the other they would take a call, or a turn of a
+// loop, each.
+bool have_gaps(const Reduction& r, const WalkDim& rows, int64_t stride, int64_t width) {
+  constexpr int64_t kBytes = 64, kFewest = 256;
+  const int64_t bytes = width * r.in_size;
+  return stride == r.in_size && bytes <= kBytes && rows.size >= kFewest && rows.in != 0 &&
+         rows.in != bytes;
+}
+
 struct ReducePlan {
   // `most`: columns that are taken together where the elements of `in` are neighbours.
   ReducePlan(const Reduction& r, const TensorBase& out, const TensorBase& in, DimMask mask,
              int64_t most) {
     const bool keepdim = out.dim() == in.dim();
-    const auto in_size = static_cast<int64_t>(in.itemsize());
+    const int64_t in_size = r.in_size;
     const auto out_size = static_cast<int64_t>(out.itemsize());
     int64_t out_dim = 0;
     for (int64_t d = 0; d < in.dim(); ++d) {
@@ -104,7 +114,8 @@ struct ReducePlan {
     depth = count / rows.size;
     const bool apart = rows.in == 0 || std::abs(rows.in) > std::abs(kept[0].in);
     if (width > 0 && apart && kept[0].in != 0) {
-      by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8);
+      by_columns = width >= 8 || (rows.in == width * kept[0].in && rows.size >= 8) ||
+                   (width >= 4 && have_gaps(r, rows, kept[0].in, width));
     } else if (depth > 1 && rows.size <= (rows.in == in_size ? most : kShortRow) &&
                (depth >= 8 || are_better_across(r, rows.size))) {
       // So are the elements of short rows, and those of neighbouring outputs with them.
@@ -336,6 +347,7 @@ class ColumnsReduction {
   OPLOOM_NOINLINE const void* operator()(const WalkDims& reduced, int64_t count, const char* in,
                                          int64_t width) {
     const WalkDim rows = reduced[0];
+    if (have_gaps(r_, rows, stride_, width)) return without_gaps(reduced, count, in, width);
     int64_t joined = 1;
     if (rows.in == width * stride_) {
       if (in_place_ && width <= r_.widest && (width & (width - 1)) == 0 && rows.size == count) {
@@ -368,6 +380,34 @@ class ColumnsReduction {
   }
 
  private:
+  // For rows that are put together: see have_gaps().
+  struct WithoutGaps {
+    explicit WithoutGaps(const Reduction& r) : states(r) {}
+    ColumnsCascade states;
+    char rows[kGathered];
+  };
+  OPLOOM_NOINLINE const void* without_gaps(const WalkDims& reduced, int64_t count, const char* in,
+                                           int64_t width) {
+    if (dense_ == nullptr) dense_.reset(new WithoutGaps(r_));
+    char* const dense = dense_->rows;
+    ColumnsCascade& pieces = dense_->states;
+    const WalkDim rows = reduced[0];
+    const int64_t bytes = width * r_.in_size, most = kGathered / bytes;
+    pieces.start(width);
+    WalkDims piece{{0, bytes, 0}};
+    Walker walker(reduced.data() + 1, reduced.size() - 1, 0);
+    for (int64_t done = 0; done < count; done += rows.size, walker.next()) {
+      for (int64_t i = 0; i < rows.size; i += most) {
+        const int64_t n = piece[0].size = std::min(most, rows.size - i);
+        at::detail::copy_rows(dense, bytes, in + walker.in + i * rows.in, rows.in, bytes, n);
+        const void* states = (*this)(piece, n, dense, width);
+        std::memcpy(pieces.next(), states, r_.bytes_of(width));
+        pieces.push();
+      }
+    }
+    return pieces.finish();
+  }
+
   void* run(ColumnsCascade& cascade, const WalkDims& reduced, int64_t count, const char* in,
             int64_t width) {
     cascade.start(width);
@@ -412,6 +452,7 @@ class ColumnsReduction {
   ColumnsCascade rest_;
   WalkDims part_;
   std::unique_ptr<char[]> buffer_;
+  std::unique_ptr<WithoutGaps> dense_;
 };
 
 // The elements of each output, split along one dimension into parts that are reduced independently.
@@ -577,8 +618,7 @@ void reduce_columns(const Reduction& r, const ReducePlan& plan, const char* in, 
       const int64_t part = i % parts.number;
       const void* columns = reduction(parts.reduced(part), parts.count(part),
                                       in + strip.in() + parts.offset(part), strip.width());
-      const size_t used = r.state_bytes > 0 ? strip.width() * r.state_bytes : size;
-      std::memcpy(states.get() + i * size, columns, used);
+      std::memcpy(states.get() + i * size, columns, r.bytes_of(strip.width()));
     }
   });
   Strip strip(plan, strips, limit, 0);
@@ -592,10 +632,9 @@ void reduce_columns(const Reduction& r, const ReducePlan& plan, const char* in, 
 }
 
 // See are_planes().
-void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, char* out,
-                   int64_t in_size) {
+void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, char* out) {
   const WalkDim columns = plan.kept[0], row = plan.reduced[0];
-  const int64_t width = columns.size, bytes = width * in_size;
+  const int64_t in_size = r.in_size, width = columns.size, bytes = width * in_size;
   const auto elem_size = static_cast<int64_t>(r.elem_size);
   const int64_t most =
       std::min({r.most_columns, kGathered / (elem_size * row.size), kGathered / in_size}) / width;
@@ -628,8 +667,8 @@ void reduce_planes(const Reduction& r, const ReducePlan& plan, const char* in, c
 void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, DimMask mask) {
   const auto* in = static_cast<const char*>(self.const_data_ptr());
   auto* out = static_cast<char*>(result.mutable_data_ptr());
-  const ReducePlan plan(r, result, self, mask,
-                        ColumnsReduction::limit(r, static_cast<int64_t>(self.itemsize())));
+  r.in_size = static_cast<int64_t>(self.itemsize());
+  const ReducePlan plan(r, result, self, mask, ColumnsReduction::limit(r, r.in_size));
   r.ahead = r.rows_ahead = Ahead::None;
   if (has_bytes(self, kFetchedBytes)) {
     const bool in_order = self.is_contiguous() && plan.reduced.size() == 1 && plan.kept.size() <= 1;
@@ -655,9 +694,7 @@ void reduce(Reduction&& r, const TensorBase& result, const TensorBase& self, Dim
     }
     return;
   }
-  if (plan.by_planes) {
-    return reduce_planes(r, plan, in, out, static_cast<int64_t>(self.itemsize()));
-  }
+  if (plan.by_planes) return reduce_planes(r, plan, in, out);
   (plan.by_columns ? reduce_columns : reduce_rows)(r, plan, in, out);
 }
 

@@ -138,7 +138,10 @@ struct Reduction {
   double parameter;
   // What its instructions are for.
   Fetches fetches;
+  // How much of `columns` n of them take.
+  size_t bytes_of(int64_t n) const { return state_bytes > 0 ? n * state_bytes : columns_size; }
   // Set by reduce().
+  int64_t in_size;  // bytes of an element of the input
   Ahead ahead;
   Ahead rows_ahead;
 };

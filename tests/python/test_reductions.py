@@ -260,6 +260,20 @@ def test_outer_and_inner_dimensions(shape):
                 oploom.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "int64", "int16", "bool"])
+@pytest.mark.parametrize("width", [1, 2, 4, 5, 8, 13, 16])
+def test_many_short_rows_with_gaps(width, dtype):
+    """More of them than are put together at once, along one dimension and two."""
+    rtol = {"float16": 6e-4, "bfloat16": 5e-3, "float64": 1e-12}.get(dtype, 2e-5)
+    for shape, dims in [((2600, width), [0]), ((3, 700, width), [0, 1, (0, 1), (1, 2), (0, 1, 2)])]:
+        x = numbers((*shape[:-1], width + 2), dtype)[..., 1:-1]
+        for operator, dim in itertools.product(["sum", "amax", "any", "var"], dims):
+            if applies(operator, dtype):
+                result = wide_array(reduce(operator, x, dim))
+                atol = 2600 * rtol if operator == "sum" else rtol
+                np.testing.assert_allclose(result, expected(operator, x, dim), rtol, atol)
+
+
 @pytest.mark.parametrize("window", [(2, 2), (3, 1), (1, 5), (4, 9)])
 @pytest.mark.parametrize("channels", [1, 3, 16, 40])
 def test_windows(window, channels):
