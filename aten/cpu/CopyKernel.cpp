@@ -673,6 +673,10 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       return copy_rows_kernel(data[0], strides[2], data[1], strides[3], static_cast<size_t>(bytes),
                               size1);
     }
+    if (at::detail::copy_short_rows(data[0], strides[0], strides[2], data[1], strides[1],
+                                    strides[3], to_size, size0, size1)) {
+      return;
+    }
     // Short rows are walked over across, as far as the first-level cache holds what they touch: as
     // many of them, but so many at least.
     constexpr int64_t kReach = 16384, kFewest = 64, kMost = 1024;

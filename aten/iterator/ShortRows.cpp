@@ -18,6 +18,9 @@ void move_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, i
     return copy_rows(to, to_outer, from, outer, n * size, rows);
   }
   const CastLoop move = get_move_loop(size);
+  if (to_outer == n * to_inner && outer == n * inner) {
+    return move(to, to_inner, from, inner, n * rows);
+  }
   if (n < std::min(rows, kFewColumns)) {
     for (int64_t i = 0; i < n; ++i) {
       move(to + i * to_inner, to_outer, from + i * inner, outer, rows);
@@ -220,6 +223,43 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
                 sizes[k], size0, rows);
     }
   }
+}
+
+bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
+                     int64_t outer, int64_t size, int64_t n, int64_t rows) {
+  constexpr int64_t kMost = 128, kMostBytes = 192, kMostReversed = 96, kFewest = 512;
+  constexpr int64_t kBytes = 8192;
+  const int64_t bytes = n * size;
+  if (size > 8 || n > kMost || bytes > kMostBytes || n * rows < kFewest) return false;
+  const bool reversed =
+      inner == -size && to_inner == size && to_outer == bytes && bytes <= kMostReversed;
+  // Rows that are read from the last one to the first are gathered as they lie in memory.
+  const bool backwards = outer == -n * inner;
+  const bool read_at_once = to_inner == size && inner > 0 && (backwards || outer == n * inner);
+  const bool turned = outer == size && n >= kFewRows && to_inner == 2 * size;
+  const bool written_at_once = to_outer == n * to_inner && (inner == size || turned);
+  if (!reversed && !read_at_once && !written_at_once) return false;
+  // Few elements are moved column by column otherwise, which only vectors are faster than.
+  const bool by_vectors =
+      bytes >= 4 && (reversed || (read_at_once ? inner <= 4 * size : to_inner == 2 * size));
+  if (n < kFewColumns && !by_vectors) return false;
+  alignas(kLineBytes) char buffer[kBytes + kRepeatSlack];
+  const int64_t most = kBytes / bytes;
+  for (int64_t some; rows > 0; rows -= some, to += some * to_outer, from += some * outer) {
+    some = std::min(most, rows);
+    const char* const last = from + (some - 1) * outer;
+    if (reversed) {
+      copy_rows(buffer, bytes, last - (bytes - size), -outer, bytes, some);
+      get_move_loop(size)(to, size, buffer + some * bytes - size, -size, some * n);
+    } else if (backwards) {
+      gather_rows(buffer, bytes, last, inner, -outer, size, n, some);
+      move_rows(to, to_inner, to_outer, buffer + (some - 1) * bytes, size, -bytes, size, n, some);
+    } else {
+      gather_rows(buffer, bytes, from, inner, outer, size, n, some);
+      move_rows(to, to_inner, to_outer, buffer, size, bytes, size, n, some);
+    }
+  }
+  return true;
 }
 
 namespace {

@@ -40,6 +40,27 @@ def test_copies(w, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("w", [2, 3, 5, 7, 8, 9, 16, 24, 47, 64, 96, 128])
+def test_copies_of_many_rows(w, dtype):
+    """More rows than go by one buffer: of every second element, with gaps between them, turned."""
+    rows = 17000 // w
+    other = numbers((rows, w), dtype)
+    y = other.numpy()
+    sources = [numbers((rows, 2 * w), dtype)[:, ::2], numbers((rows, w + 2), dtype)[:, 1:-1]]
+    for source in [*sources, numbers((w, rows), dtype).t(), other * 2]:
+        x = source.numpy()
+        for result, wanted in [
+            (oploom.cat([source, other], 1), np.concatenate([x, y], 1)),
+            (oploom.stack([source, other], 2), np.stack([x, y], 2)),
+            (oploom.stack([source, other, source], 2), np.stack([x, y, x], 2)),
+            (oploom.flip(source, (0,)), x[::-1]),
+            (oploom.flip(source, (1,)), x[:, ::-1]),
+            (oploom.flip(source, (0, 1)), x[::-1, ::-1]),
+        ]:
+            np.testing.assert_array_equal(result.numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("w", WIDTHS)
 def test_results(w, dtype):
     whole, rows, column, row = parts(w, dtype)
