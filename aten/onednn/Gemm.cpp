@@ -325,15 +325,20 @@ OPLOOM_COLD void check_numbers(ScalarType dtype, const Scalar& alpha, const Scal
 
 // In float32 or int32, which both factors convert to exactly. Where there are few columns, as much
 // of a is converted at a time as stays in the second-level cache, but no less than a cache line of
-// each column where those lie side by side (few long ones take 0.1 to 0.6 of the time for that).
+// each column where those lie side by side (few long ones take 0.1 to 0.6 of the time for that). So
+// is where a large result is made of short sums (0.5 to 0.8 of the time): it would take longer to
+// write it to memory twice than to compute it.
 void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
   constexpr int64_t kFewColumns = 64, kStrip = 1 << 17, kLine = 32;  // elements
+  constexpr int64_t kLarge = 1 << 21, kShortSum = 64;
   const ScalarType wide = c10::isReducedFloatingType(dtype) ? kFloat : kInt;
   check_numbers(dtype, alpha, beta);
   const int64_t m = g.m, n = g.n, k = g.k, itemsize = c10::elementSize(dtype);
   const int64_t fewest = std::min(m, layout_of(factor_a(g), m, k).transposed ? kLine : 1);
-  const int64_t strip = n > kFewColumns ? m : std::clamp(kStrip / (k + n), fewest, m);
+  const int64_t fitting = kStrip / (k + n);
+  const bool large = m * n >= kLarge && k <= kShortSum && fitting >= kLine;
+  const int64_t strip = n <= kFewColumns || large ? std::clamp(fitting, fewest, m) : m;
   const auto allocate = [](int64_t count) {
     return c10::GetCPUAllocator()->allocate(static_cast<size_t>(count) * sizeof(float));
   };

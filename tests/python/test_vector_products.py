@@ -105,6 +105,23 @@ def test_many_short_rows(m, n, dtype):
             check(oploom.addmv(ty, matrix, vector, alpha=3, beta=-2), wanted, dtype)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", *REDUCED])
+@pytest.mark.parametrize("m, n", [(2100, 1000), (800, 2700)])
+def test_large_products_of_short_vectors(m, n, dtype):
+    """More numbers than a cache holds, of which each is a sum of three."""
+    a, b = numbers((m, 3), dtype), numbers((3, n), dtype)
+    wide = np.float32 if dtype in REDUCED else np.int32
+    product = a.astype(wide) @ b.astype(wide)
+    ta, tb = as_tensor(a, dtype), as_tensor(b, dtype)
+    gaps = as_tensor(np.pad(a, [(0, 0), (0, 2)]), dtype)[:, :3]
+    for left, right in [(ta, tb), (ta.t().contiguous().t(), tb), (gaps, tb.t().contiguous().t())]:
+        result = left @ right
+        assert result.dtype == ta.dtype
+        # Sums of three products of up to 8 are numbers of both 16-bit floats.
+        got = result.float() if dtype in REDUCED else result
+        np.testing.assert_array_equal(got.numpy(), product.astype(got.numpy().dtype))
+
+
 @pytest.mark.parametrize("dtype", REDUCED)
 @pytest.mark.parametrize("m, k, n", [(3, 50000, 2), (40, 4000, 3), (70, 2500, 9)])
 def test_long_sums_down_two_matrices(m, k, n, dtype):
