@@ -292,22 +292,33 @@ void strip_product(const GemmArguments& g, T alpha, T beta, bool copies) {
   } while (p < g.k);
 }
 
+// Whether c lies in far memory, has long rows, and is made of so short sums that it takes longer to
+// write it than to compute it. It is written in its order then, which takes integers 0.5 to 0.7 of
+// the time (and floats up to 1.8 times); all of b stays in the second-level cache.
+template <typename T>
+bool favors_rows(const GemmArguments& g) {
+  constexpr int64_t kFar = (16 << 20) / sizeof(T), kNear = (1 << 18) / sizeof(T), kLong = 256;
+  return std::is_integral_v<T> && g.b_column == 1 && g.m * g.n >= kFar && g.k * g.n <= kNear &&
+         g.n >= kLong;
+}
+
 // Any product.
 template <typename T>
 void large_product(const GemmArguments& g, T alpha, T beta) {
-  constexpr int64_t kStrip = 30 * kRows, kWidth = kColumns * Vec<T>::size();
-  constexpr int64_t kFewRows = 4 * kRows;
+  constexpr int64_t kWidth = kColumns * Vec<T>::size(), kFewRows = 4 * kRows;
   constexpr int64_t kGrain = 1 << 20;  // multiply-adds
-  const int64_t strips = (g.m + kStrip - 1) / kStrip, panels = (g.n + kWidth - 1) / kWidth;
+  const bool by_rows = favors_rows<T>(g);
+  const int64_t strip = by_rows ? kRows : 30 * kRows;
+  const int64_t strips = (g.m + strip - 1) / strip, panels = (g.n + kWidth - 1) / kWidth;
   const int64_t grain =
-      std::max<int64_t>(1, kGrain / (std::min(kStrip, g.m) * kWidth * std::max<int64_t>(1, g.k)));
+      std::max<int64_t>(1, kGrain / (std::min(strip, g.m) * kWidth * std::max<int64_t>(1, g.k)));
   at::parallel_for(0, strips * panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t count; begin < end; begin += count) {
-      const int64_t i = begin / panels * kStrip, j = begin % panels * kWidth;
+      const int64_t i = begin / panels * strip, j = begin % panels * kWidth;
       count = std::min(panels - begin % panels, end - begin);
       strip_product(
-          part_of<T>(g, i, std::min(kStrip, g.m - i), j, std::min(count * kWidth, g.n - j)), alpha,
-          beta, /*copies=*/g.m > kFewRows);
+          part_of<T>(g, i, std::min(strip, g.m - i), j, std::min(count * kWidth, g.n - j)), alpha,
+          beta, /*copies=*/!by_rows && g.m > kFewRows);
     }
   });
 }

@@ -105,12 +105,12 @@ def test_many_short_rows(m, n, dtype):
             check(oploom.addmv(ty, matrix, vector, alpha=3, beta=-2), wanted, dtype)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", *REDUCED])
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int64", *REDUCED])
 @pytest.mark.parametrize("m, n", [(2100, 1000), (800, 2700)])
 def test_large_products_of_short_vectors(m, n, dtype):
     """More numbers than a cache holds, of which each is a sum of three."""
     a, b = numbers((m, 3), dtype), numbers((3, n), dtype)
-    wide = np.float32 if dtype in REDUCED else np.int32
+    wide = np.float32 if dtype in REDUCED else np.int64
     product = a.astype(wide) @ b.astype(wide)
     ta, tb = as_tensor(a, dtype), as_tensor(b, dtype)
     gaps = as_tensor(np.pad(a, [(0, 0), (0, 2)]), dtype)[:, :3]
