@@ -287,20 +287,30 @@ OPLOOM_NOINLINE void for_each_row_as_it_is(char** data, const int64_t* strides,
                                            int64_t size1, uint32_t repeated, DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
   if (repeated == 0) return dense(data, outer, size0, size1, repeated);
-  constexpr int64_t kBlock = 8;
+  constexpr int64_t kBlock = 32;
   alignas(64) char elements[kMaxOperands][kBlock * kRepeatedBytes];
   const RepeatLoop repeat = get_repeat_loop();
-  for (int64_t j = 0; j < size1; j += kBlock) {
-    const int64_t rows = std::min(kBlock, size1 - j);
-    char* place[kMaxOperands];
-    int64_t step[kMaxOperands];
+  char* place[kMaxOperands];
+  int64_t step[kMaxOperands];
+  bool columns = false;
+  for (int k = 0; k < operands; ++k) {
+    place[k] = data[k];
+    step[k] = outer[k];
+    if (!is_repeated(repeated, k)) continue;
+    place[k] = elements[k];
+    if (outer[k] != 0) step[k] = kRepeatedBytes;
+    if (outer[k] == 0) repeat(elements[k], kRepeatedBytes, data[k], 0, sizes[k], 1);
+    columns = columns || outer[k] != 0;
+  }
+  const int64_t block = columns ? kBlock : size1;
+  for (int64_t j = 0; j < size1; j += block) {
+    const int64_t rows = std::min(block, size1 - j);
     for (int k = 0; k < operands; ++k) {
-      place[k] = data[k] + j * outer[k];
-      step[k] = outer[k];
-      if (!is_repeated(repeated, k)) continue;
-      repeat(elements[k], kRepeatedBytes, place[k], outer[k], sizes[k], rows);
-      place[k] = elements[k];
-      step[k] = kRepeatedBytes;
+      if (!is_repeated(repeated, k)) {
+        place[k] = data[k] + j * outer[k];
+      } else if (outer[k] != 0) {
+        repeat(elements[k], kRepeatedBytes, data[k] + j * outer[k], outer[k], sizes[k], rows);
+      }
     }
     dense(place, step, size0, rows, repeated);
   }
