@@ -225,8 +225,9 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
   }
 }
 
-bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
-                     int64_t outer, int64_t size, int64_t n, int64_t rows) {
+OPLOOM_COLD bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from,
+                                 int64_t inner, int64_t outer, int64_t size, int64_t n,
+                                 int64_t rows) {
   constexpr int64_t kMost = 128, kMostBytes = 192, kMostReversed = 96, kFewest = 512;
   constexpr int64_t kBytes = 8192;
   const int64_t bytes = n * size;

@@ -451,8 +451,8 @@ bool takes_bfloat16(ScalarType dtype, int64_t products, const Scalar& alpha, con
 // Zen 4). `others`: vectors of the other factor, of k elements each.
 class WithoutGaps {
  public:
-  WithoutGaps(ScalarType dtype, const Matrix& x, int64_t rows, int64_t columns, int64_t others,
-              int64_t k)
+  OPLOOM_COLD WithoutGaps(ScalarType dtype, const Matrix& x, int64_t rows, int64_t columns,
+                          int64_t others, int64_t k)
       : matrix(x) {
     const Layout layout = layout_of(x, rows, columns);
     const bool follow = layout.ld == (layout.transposed ? rows : columns);

@@ -386,8 +386,8 @@ class ColumnsReduction {
     ColumnsCascade states;
     char rows[kGathered];
   };
-  OPLOOM_NOINLINE const void* without_gaps(const WalkDims& reduced, int64_t count, const char* in,
-                                           int64_t width) {
+  OPLOOM_COLD const void* without_gaps(const WalkDims& reduced, int64_t count, const char* in,
+                                       int64_t width) {
     if (dense_ == nullptr) dense_.reset(new WithoutGaps(r_));
     char* const dense = dense_->rows;
     ColumnsCascade& pieces = dense_->states;
