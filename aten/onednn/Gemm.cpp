@@ -412,7 +412,7 @@ OPLOOM_COLD void gemv_widened(ScalarType dtype, const native::GemvArguments& g, 
 
 // Of many rows with few numbers each, to make columns of some rows at a time, which are multiplied
 // by a number each, takes 0.1 to 0.7 of the time of a sum for each row (measured on a Zen 4).
-bool are_many_short_rows(ScalarType dtype, const native::GemvArguments& g) {
+OPLOOM_COLD bool are_many_short_rows(ScalarType dtype, const native::GemvArguments& g) {
   constexpr int64_t kMany = 256;
   if (g.a_column != 1 || g.n < 2 || g.m < kMany) return false;
   switch (dtype) {
@@ -423,17 +423,17 @@ bool are_many_short_rows(ScalarType dtype, const native::GemvArguments& g) {
     case kInt:
       return g.n <= 12;
     case kLong:
-      return g.n <= 5;
+      return g.n <= 4;
     case kHalf:
     case kBFloat16:
       // Without gaps they are converted as one row otherwise.
-      return g.n <= 4 || g.n == 8 || g.n == 16 || (g.n < 16 && g.a_row != g.n);
+      return g.n <= 4 || g.n == 16 || (g.n < 16 && g.a_row != g.n);
     case kFloat:
-      return g.n <= (g.a_row == g.n ? 4 : 3);
+      return g.n <= (g.a_row == g.n ? 4 : 2);
     case kComplexFloat:
       return g.n <= 5;
     case kDouble:
-      return g.n == 2;
+      return g.n == 2 && g.a_row == 2;
     default:
       return false;
   }
@@ -696,9 +696,8 @@ OPLOOM_COLD void gemv_by_blas(ScalarType dtype, int64_t m, int64_t n, const Scal
       // Versions of OpenBLAS differ in whether 0 times NaN is 0 here.
       scalar_t one(1);
       const bool clear = beta_value == scalar_t(0);
-      if (clear) {
-        for (int64_t i = 0; i < m; ++i) py[i * y_stride] = scalar_t(0);
-      }
+      if (clear && y_stride == 1) std::memset(y, 0, static_cast<size_t>(m) * sizeof(scalar_t));
+      for (int64_t i = 0; clear && y_stride != 1 && i < m; ++i) py[i * y_stride] = scalar_t(0);
       const scalar_t scale = clear ? one : beta_value;
       // A transposed matrix is given to BLAS as the n x m one that it is in memory.
       const CBLAS_TRANSPOSE trans = la.transposed ? CblasTrans : CblasNoTrans;
