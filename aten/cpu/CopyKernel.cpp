@@ -478,26 +478,21 @@ OPLOOM_NOINLINE int64_t repeat_each(char* to, int64_t bytes, const char* element
     first[k] = static_cast<uint8_t>(begin);
   }
   // Several groups of elements side by side, for which an order is loaded once.
-  const auto repeat = [&]<size_t... g>(std::index_sequence<g...>) OPLOOM_ALWAYS_INLINE_LAMBDA {
-    for (int64_t k = 0; k < vectors; ++k, to += kTo) {
-      const char* const from = elements + first[k];
-      const __m256i places = _mm256_load_si256(reinterpret_cast<const __m256i*>(order[k]));
-      const auto move = [&](int64_t group) OPLOOM_ALWAYS_INLINE_LAMBDA {
-        const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + group * kTo));
-        const __m256i next = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(some), places);
-        std::memcpy(to + group * vectors * kTo, &next, kTo);
-      };
-      (move(g), ...);
-    }
-    elements += sizeof...(g) * kTo;
-    to += (sizeof...(g) - 1) * vectors * kTo;
-  };
   constexpr int64_t kGroups = 4;
   int64_t i = 0;
-  for (; i + kGroups * together <= n; i += kGroups * together) {
-    repeat(std::make_index_sequence<kGroups>());
+  for (; i + kGroups * together <= n; i += kGroups * together, elements += kGroups * kTo) {
+    for (int64_t k = 0; k < vectors; ++k, to += kTo) {
+      const __m256i places = _mm256_load_si256(reinterpret_cast<const __m256i*>(order[k]));
+#pragma GCC unroll 4
+      for (int64_t g = 0; g < kGroups; ++g) {
+        const char* const from = elements + first[k] + g * kTo;
+        const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+        const __m256i next = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(some), places);
+        std::memcpy(to + g * vectors * kTo, &next, kTo);
+      }
+    }
+    to += (kGroups - 1) * vectors * kTo;
   }
-  for (; i + together <= n; i += together) repeat(std::make_index_sequence<1>());
   return i;
 }
 #endif

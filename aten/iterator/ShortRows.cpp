@@ -7,19 +7,23 @@
 #include <algorithm>
 
 namespace at::inline oploom_v1::detail {
-namespace {
-
-// Rows of n elements each, one of the two dense: those of fewer than kFewColumns elements column by
-// column, since each row would be a call.
+// Of fewer elements, rows are copied column by column, since each row would be a call.
 constexpr int64_t kFewColumns = 8;
-void move_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
-               int64_t outer, int64_t size, int64_t n, int64_t rows) {
+
+void copy_matrix(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
+                 int64_t outer, int64_t size, int64_t n, int64_t rows) {
   if (inner == size && to_inner == size) {
     return copy_rows(to, to_outer, from, outer, n * size, rows);
   }
   const CastLoop move = get_move_loop(size);
   if (to_outer == n * to_inner && outer == n * inner) {
     return move(to, to_inner, from, inner, n * rows);
+  }
+  if (n >= kFewRows && to_inner == size && outer == size && inner != 0) {
+    return get_transpose_loop(size)(to, to_outer, from, inner, rows, n, /*stream=*/false);
+  }
+  if (n >= kFewRows && to_outer == size && inner == size) {
+    return get_transpose_loop(size)(to, to_inner, from, outer, n, rows, /*stream=*/false);
   }
   if (n < std::min(rows, kFewColumns)) {
     for (int64_t i = 0; i < n; ++i) {
@@ -31,6 +35,8 @@ void move_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from, i
     move(to, to_inner, from, inner, n);
   }
 }
+
+namespace {
 
 // The same row of n elements again and again.
 void repeat_row(char* to, const char* from, int64_t inner, int64_t size, int64_t n, int64_t rows) {
@@ -48,10 +54,7 @@ void gather_rows(char* to, int64_t pitch, const char* from, int64_t inner, int64
   const bool follow = pitch == n * size;
   if (outer == 0 && follow) return repeat_row(to, from, inner, size, n, rows);
   if (inner == 0 && follow) return get_repeat_loop()(to, pitch, from, outer, size, rows);
-  if (outer == size && inner != 0 && n >= kFewRows) {
-    return get_transpose_loop(size)(to, pitch, from, inner, rows, n, /*stream=*/false);
-  }
-  move_rows(to, size, pitch, from, inner, outer, size, n, rows);
+  copy_matrix(to, size, pitch, from, inner, outer, size, n, rows);
 }
 
 // What is computed at once stays in the first-level cache.
@@ -126,8 +129,8 @@ struct PlaneLayout {
   void scatter(char* to, const char* buffer, int64_t planes) const {
     if (is_row) return get_move_loop(size)(to, inner, buffer, size, count * planes);
     for (const Place& place : places) {
-      move_rows(to + place.offset, inner, outer, buffer + place.in_buffer, size, pitch, size, n,
-                count * planes);
+      copy_matrix(to + place.offset, inner, outer, buffer + place.in_buffer, size, pitch, size, n,
+                  count * planes);
     }
   }
 
@@ -219,8 +222,8 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
     dense(row, /*steps=*/nullptr, rows * size0, /*rows=*/1, /*repeated=*/0);
     for (int k = 0; k < outputs; ++k) {
       if (row[k] != buffer(k)) continue;
-      move_rows(data[k] + j * outer[k], strides[k], outer[k], buffer(k), sizes[k], size0 * sizes[k],
-                sizes[k], size0, rows);
+      copy_matrix(data[k] + j * outer[k], strides[k], outer[k], buffer(k), sizes[k],
+                  size0 * sizes[k], sizes[k], size0, rows);
     }
   }
 }
@@ -254,10 +257,10 @@ OPLOOM_COLD bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, c
       get_move_loop(size)(to, size, buffer + some * bytes - size, -size, some * n);
     } else if (backwards) {
       gather_rows(buffer, bytes, last, inner, -outer, size, n, some);
-      move_rows(to, to_inner, to_outer, buffer + (some - 1) * bytes, size, -bytes, size, n, some);
+      copy_matrix(to, to_inner, to_outer, buffer + (some - 1) * bytes, size, -bytes, size, n, some);
     } else {
       gather_rows(buffer, bytes, from, inner, outer, size, n, some);
-      move_rows(to, to_inner, to_outer, buffer, size, bytes, size, n, some);
+      copy_matrix(to, to_inner, to_outer, buffer, size, bytes, size, n, some);
     }
   }
   return true;

@@ -20,10 +20,13 @@ void for_each_short_row(char** data, const int64_t* strides, const int64_t* size
                         int operands, int64_t size0, int64_t size1, int64_t largest,
                         DenseRowLoop dense);
 
-// Copies `rows` rows of n elements by way of a buffer, many at a time, where that takes fewer
-// calls: where the elements of one operand all lie equally far apart, and the rows of the other are
-// dense, or turned. `inner` and `outer`: bytes from an element to the next, and from a row to the
-// next. False where they are not such rows, or too long; then nothing is copied.
+// Copies the elements of a matrix, `size` bytes each: to[r * to_outer + i * to_inner] =
+// from[r * outer + i * inner], i < n, r < rows; strides count bytes.
+void copy_matrix(char* to, int64_t to_inner, int64_t to_outer, const char* from, int64_t inner,
+                 int64_t outer, int64_t size, int64_t n, int64_t rows);
+// The same by way of a buffer, many rows at a time, where that takes fewer calls: where the
+// elements of one operand all lie equally far apart, and the rows of the other are dense, or
+// turned. False where they are not such rows, or too long; then nothing is copied.
 OPLOOM_API bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, const char* from,
                                 int64_t inner, int64_t outer, int64_t size, int64_t n,
                                 int64_t rows);

@@ -5,6 +5,7 @@
 #include <aten/core/SortKeys.h>
 #include <aten/core/TensorBase.h>
 #include <aten/iterator/Cast.h>
+#include <aten/iterator/ShortRows.h>
 #include <aten/iterator/Walker.h>
 #include <aten/native/SortingLoops.h>
 #include <aten/stubs/Sorting.h>
@@ -356,28 +357,6 @@ void sort_short_rows(ShortRowSorter sort, const TensorBase& values, const Tensor
   });
 }
 
-// Copies elements of `size` bytes, to[i * to_row + j * to_column] = from[i * from_row + j *
-// from_column]; strides count bytes.
-void copy_matrix(char* to, int64_t to_row, int64_t to_column, const char* from, int64_t from_row,
-                 int64_t from_column, int64_t size, int64_t rows, int64_t columns) {
-  if (to_column == size && from_column == size) {
-    return at::detail::copy_rows(to, to_row, from, from_row, static_cast<size_t>(columns * size),
-                                 rows);
-  }
-  if (to_column == size && from_row == size) {
-    return at::detail::get_transpose_loop(size)(to, to_row, from, from_column, rows, columns,
-                                                /*stream=*/false);
-  }
-  if (to_row == size && from_column == size) {
-    return at::detail::get_transpose_loop(size)(to, to_column, from, from_row, columns, rows,
-                                                /*stream=*/false);
-  }
-  const auto move = at::detail::get_move_loop(size);
-  for (int64_t i = 0; i < rows; ++i, to += to_row, from += from_row) {
-    move(to, to_column, from, from_column, columns);
-  }
-}
-
 // Writes the first k of each row in their order, of many rows at a time, which are transposed in
 // the cache.
 void sort_columns(ColumnSorter sort, const TensorBase& values, const TensorBase& indices,
@@ -405,23 +384,24 @@ void sort_columns(ColumnSorter sort, const TensorBase& values, const TensorBase&
           const int64_t row = block * together, last = std::min(rows.count, row + together);
           char* next = x;
           for_each_run(rows.in, row, last, [&](int64_t from, int64_t, int64_t number) {
-            copy_matrix(next, together * size, size, in + from * size, rows.in_stride * size,
-                        rows.in[0].in * size, size, n, number);
+            at::detail::copy_matrix(next, size, together * size, in + from * size,
+                                    rows.in[0].in * size, rows.in_stride * size, size, number, n);
             next += number * size;
           });
           sort(x, n, together, last - row, descending, k, sorted, reinterpret_cast<int64_t*>(index),
                scratch);
           next = sorted;
           for_each_run(rows.in, row, last, [&](int64_t, int64_t to, int64_t number) {
-            copy_matrix(value_out + to * size, rows.value_stride * size, rows.in[0].out * size,
-                        next, together * size, size, size, k, number);
+            at::detail::copy_matrix(value_out + to * size, rows.in[0].out * size,
+                                    rows.value_stride * size, next, size, together * size, size,
+                                    number, k);
             next += number * size;
           });
           next = index;
           for_each_run(rows.out, row, last, [&](int64_t, int64_t to, int64_t number) {
-            copy_matrix(index_out + to * kIndex, rows.index_stride * kIndex,
-                        rows.out[0].out * kIndex, next, together * kIndex, kIndex, kIndex, k,
-                        number);
+            at::detail::copy_matrix(index_out + to * kIndex, rows.out[0].out * kIndex,
+                                    rows.index_stride * kIndex, next, kIndex, together * kIndex,
+                                    kIndex, number, k);
             next += number * kIndex;
           });
         }

@@ -655,24 +655,29 @@ void dot(ScalarType dtype, int64_t n, const void* x, int64_t x_stride, const voi
     return gemv(dtype, 1, n, 1, {x, n, x_stride}, y, y_stride, 0, result, 1);
   }
   match_threads();
-  OPLOOM_DISPATCH(dtype, "dot", (OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
-    const auto* px = static_cast<const scalar_t*>(x);
-    const auto* py = static_cast<const scalar_t*>(y);
-    auto* out = static_cast<scalar_t*>(result);
-    const auto part = [&](int64_t first, int64_t count) {
-      return dot_of_part(count, px + first * x_stride, x_stride, py + first * y_stride, y_stride);
-    };
-    if (n < 2 * at::kUpdateGrain) return void(*out = part(0, n));
-    // In parts that depend on n alone: the libraries do it in one thread.
-    const int64_t parts = (n + at::kUpdateGrain - 1) / at::kUpdateGrain;
-    c10::SmallVector<scalar_t, 16> sums(static_cast<size_t>(parts), scalar_t(0));
+  // In parts that depend on n alone: the libraries do it in one thread.
+  constexpr int64_t kPart = at::kUpdateGrain;
+  const int64_t parts = n < 2 * kPart ? 1 : (n + kPart - 1) / kPart;
+  c10::SmallVector<complex<double>, 16> sums;  // room for any dtype
+  if (parts > 1) {
+    sums.resize(static_cast<size_t>(parts));
+    const auto size = static_cast<int64_t>(c10::elementSize(dtype));
     at::parallel_for(0, parts, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t first = i * at::kUpdateGrain;
-        sums[static_cast<size_t>(i)] = part(first, std::min(at::kUpdateGrain, n - first));
+        const int64_t first = i * kPart;
+        dot(dtype, std::min(kPart, n - first),
+            static_cast<const char*>(x) + first * x_stride * size, x_stride,
+            static_cast<const char*>(y) + first * y_stride * size, y_stride,
+            reinterpret_cast<char*>(sums.data()) + i * size);
       }
     });
-    *out = std::accumulate(sums.begin(), sums.end(), scalar_t(0));
+  }
+  OPLOOM_DISPATCH(dtype, "dot", (OPLOOM_FLOATING, OPLOOM_COMPLEX), [&] {
+    const auto* const px = static_cast<const scalar_t*>(x);
+    const auto* const py = static_cast<const scalar_t*>(y);
+    const auto* const each = reinterpret_cast<const scalar_t*>(sums.data());
+    *static_cast<scalar_t*>(result) = parts == 1 ? dot_of_part(n, px, x_stride, py, y_stride)
+                                                 : std::accumulate(each, each + parts, scalar_t(0));
   });
 }
 
