@@ -488,6 +488,36 @@ OPLOOM_COLD void gemm_by_vectors(ScalarType dtype, GemmArguments g, const Scalar
   }
 }
 
+// Long rows of c that are short sums of narrow integers, which are not converted as products of a
+// row with a matrix (0.3 to 0.9 of the time, measured on a Zen 4).
+bool are_long_rows_of_short_sums(const GemmArguments& g) {
+  constexpr int64_t kShort = 8, kLong = 2000, kManyRows = 64;
+  return g.k <= kShort && g.n >= kLong && (g.m >= kManyRows || g.b_column == 1);
+}
+OPLOOM_COLD void gemm_by_rows(ScalarType dtype, GemmArguments g, const Scalar& alpha,
+                              const Scalar& beta) {
+  check_numbers(dtype, alpha, beta);
+  const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));
+  c10::DataPtr memory;
+  if (g.b_column != 1) {
+    memory = c10::GetCPUAllocator()->allocate(static_cast<size_t>(g.k * g.n * itemsize));
+    convert_rows(dtype, dtype, g.k, g.n, memory.mutable_get(), g.n, 1, g.b, g.b_row, g.b_column);
+    g.b = memory.get();
+    g.b_row = g.n;
+    g.b_column = 1;
+  }
+  const int64_t rows = std::exchange(g.m, 1);
+  const auto run = [&](int64_t begin, int64_t end) {
+    GemmArguments row = g;
+    for (int64_t i = begin; i < end; ++i) {
+      row.a = static_cast<const char*>(g.a) + i * g.a_row * itemsize;
+      row.c = static_cast<char*>(g.c) + i * g.ldc * itemsize;
+      native::gemv_stub(kCPU, dtype, with_vector(row), alpha, beta);
+    }
+  };
+  at::parallel_for(0, rows, std::max<int64_t>(1, at::GRAIN_SIZE / g.n), run);
+}
+
 // Making a primitive for a pair of scales takes as long as a product of this size.
 bool takes_bfloat16(ScalarType dtype, int64_t products, const Scalar& alpha, const Scalar& beta) {
   if (dtype != kBFloat16 || products == 0 || !has_fast_bfloat16()) return false;
@@ -586,6 +616,7 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
     case kByte:
     case kChar:
     case kShort:
+      if (are_long_rows_of_short_sums(g)) return gemm_by_rows(dtype, g, alpha, beta);
       return gemm_widened(dtype, g, alpha, beta);
     default:
       return native::gemm_stub(kCPU, dtype, g, alpha, beta);
