@@ -235,8 +235,10 @@ OPLOOM_COLD bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, c
   constexpr int64_t kBytes = 8192;
   const int64_t bytes = n * size;
   if (size > 8 || n > kMost || bytes > kMostBytes || n * rows < kFewest) return false;
-  const bool reversed =
-      inner == -size && to_inner == size && to_outer == bytes && bytes <= kMostReversed;
+  // Reversed rows are brought into the opposite order, and all of their elements reversed then.
+  const bool spread = inner != -size && n >= kFewColumns && outer == -n * inner;
+  const bool reversed = inner < 0 && (inner == -size || spread) && to_inner == size &&
+                        to_outer == bytes && (spread || bytes <= kMostReversed);
   // Rows that are read from the last one to the first are gathered as they lie in memory.
   const bool backwards = outer == -n * inner;
   const bool read_at_once = to_inner == size && inner > 0 && (backwards || outer == n * inner);
@@ -247,13 +249,20 @@ OPLOOM_COLD bool copy_short_rows(char* to, int64_t to_inner, int64_t to_outer, c
   const bool by_vectors =
       bytes >= 4 && (reversed || (read_at_once ? inner <= 4 * size : to_inner == 2 * size));
   if (n < kFewColumns && !by_vectors) return false;
-  alignas(kLineBytes) char buffer[kBytes + kRepeatSlack];
+  alignas(kLineBytes) char buffer[kBytes + kRepeatSlack], dense[kBytes];
   const int64_t most = kBytes / bytes;
   for (int64_t some; rows > 0; rows -= some, to += some * to_outer, from += some * outer) {
     some = std::min(most, rows);
     const char* const last = from + (some - 1) * outer;
     if (reversed) {
-      copy_rows(buffer, bytes, last - (bytes - size), -outer, bytes, some);
+      const char* first = last + (n - 1) * inner;
+      int64_t next = -outer;
+      if (spread) {
+        get_move_loop(size)(dense, size, from + (n - 1) * inner, -inner, some * n);
+        first = dense + (some - 1) * bytes;
+        next = -bytes;
+      }
+      copy_rows(buffer, bytes, first, next, bytes, some);
       get_move_loop(size)(to, size, buffer + some * bytes - size, -size, some * n);
     } else if (backwards) {
       gather_rows(buffer, bytes, last, inner, -outer, size, n, some);
