@@ -500,7 +500,7 @@ OPLOOM_NOINLINE int64_t repeat_each(char* to, int64_t bytes, const char* element
 void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride, int64_t size,
                    int64_t n) {
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
-  // Rows of one vector of the plain loop below are faster so where elements are narrow.
+  // Narrow elements take less time by the loop below where rows have half a vector or more.
   constexpr int64_t kFewest = 1024, kVec = 32;
   const int64_t most = size < 4 ? std::min(kMostRepeated, kVec - 1) : kMostRepeated;
   if (stride == size && bytes <= most && bytes >= 2 * size && size <= 8 && n * bytes >= kFewest) {

@@ -325,9 +325,9 @@ OPLOOM_COLD void check_numbers(ScalarType dtype, const Scalar& alpha, const Scal
 
 // In float32 or int32, which both factors convert to exactly. Where there are few columns, as much
 // of a is converted at a time as stays in the second-level cache, but no less than a cache line of
-// each column where those lie side by side (few long ones take 0.1 to 0.6 of the time for that). So
-// is where a large result is made of short sums (0.5 to 0.8 of the time): it would take longer to
-// write it to memory twice than to compute it.
+// each column where those lie side by side (few long ones take 0.1 to 0.6 of the time for that).
+// The same holds for large results of short sums (0.5 to 0.8 of the time), which take longer to be
+// written to memory twice than to be computed.
 void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
                   const Scalar& beta) {
   constexpr int64_t kFewColumns = 64, kStrip = 1 << 17, kLine = 32;  // elements
@@ -528,9 +528,9 @@ bool takes_bfloat16(ScalarType dtype, int64_t products, const Scalar& alpha, con
 // A factor of 16-bit floats that is copied if its rows, or columns that lie side by side, do not
 // follow one another: oneDNN takes up to five times as long so where they are short (measured on a
 // Zen 4). `others`: vectors of the other factor, of k elements each.
-class WithoutGaps {
+class DenseFactor {
  public:
-  OPLOOM_COLD WithoutGaps(ScalarType dtype, const Matrix& x, int64_t rows, int64_t columns,
+  OPLOOM_COLD DenseFactor(ScalarType dtype, const Matrix& x, int64_t rows, int64_t columns,
                           int64_t others, int64_t k)
       : matrix(x) {
     const Layout layout = layout_of(x, rows, columns);
@@ -606,8 +606,8 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
     case kBFloat16:
       if (g.m * g.n * g.k > kLargeForBfloat16 &&
           takes_bfloat16(dtype, g.m * g.n * g.k, alpha, beta)) {
-        const WithoutGaps a(dtype, factor_a(g), g.m, g.k, g.n, g.k);
-        const WithoutGaps b(dtype, factor_b(g), g.k, g.n, g.m, g.k);
+        const DenseFactor a(dtype, factor_a(g), g.m, g.k, g.n, g.k);
+        const DenseFactor b(dtype, factor_b(g), g.k, g.n, g.m, g.k);
         const int64_t ldc = std::max(g.ldc, g.n);
         return matmul_bfloat16(1, g.m, g.n, g.k, a.matrix, g.m * g.k, b.matrix, g.k * g.n,
                                alpha.to<float>(), beta.to<float>(), g.c, ldc, g.m * ldc);
