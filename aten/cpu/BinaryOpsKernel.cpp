@@ -98,6 +98,20 @@ void div_true_kernel(TensorIteratorBase& iter) {
 
 // ---- Integer division ----
 
+// The divisors, each of which is looked at once however many elements it stands beside.
+struct DivisorsOnce : TensorIteratorBase {
+  explicit DivisorsOnce(const TensorIteratorBase& iter) : TensorIteratorBase(iter) {
+    for (int d = 0; d < ndim();) {
+      if (strides(2)[d] == 0 && shape()[d] > 1) {
+        narrow(d, 0, 1);
+        d = 0;  // others may have become one
+      } else {
+        ++d;
+      }
+    }
+  }
+};
+
 // An integer that is divided by zero raises a signal on the processor; here it is an error, found
 // before anything is written. The most negative number divided by -1 raises it, too, and wraps
 // around here.
@@ -115,7 +129,8 @@ void check_divisors(TensorIteratorBase& iter, const char* name) {
     }
     OPLOOM_CHECK(!zero, name, "(): division of an integer by zero");
   };
-  iter.for_each(check, GRAIN_SIZE, /*writes=*/false);
+  if (iter.ndim() < 2) return iter.for_each(check, GRAIN_SIZE, /*writes=*/false);
+  DivisorsOnce(iter).for_each(check, GRAIN_SIZE, /*writes=*/false);
 }
 
 // Note [Dividing integers as floats]

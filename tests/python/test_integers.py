@@ -63,6 +63,19 @@ def test_zero_is_found_wherever_it_is(n, step):
             assert bool((out == 7).all())
 
 
+@pytest.mark.parametrize("shape", [(4,), (5, 1), (6, 1, 1), (5, 4), (6, 1, 4), (6, 5, 1), (1,), (6, 5, 4)])
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "int64"])
+def test_zero_is_found_beside_many_elements(shape, dtype):
+    x = oploom.ones(6, 5, 4, dtype=oploom.int32)
+    for place in np.ndindex(shape):
+        divisors = np.ones(shape, dtype)
+        x // oploom.tensor(divisors)
+        divisors[place] = 0
+        for y in (oploom.tensor(divisors), oploom.tensor(divisors).expand(6, 5, 4)):
+            with pytest.raises(RuntimeError, match="division of an integer by zero"):
+                x // y
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 5, 8, 14, 15, 16, 17, 100])
 def test_powers_wrap_around(dtype, exponent):
