@@ -501,8 +501,8 @@ void repeat_kernel(char* to, int64_t bytes, const char* elements, int64_t stride
                    int64_t n) {
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
   // Narrow elements take less time by the loop below where rows have half a vector or more.
-  constexpr int64_t kFewest = 1024, kVec = 32;
-  const int64_t most = size < 4 ? std::min(kMostRepeated, kVec - 1) : kMostRepeated;
+  constexpr int64_t kFewest = 1024, kMostNarrow = std::min<int64_t>(kMostRepeated, 31);
+  const int64_t most = size < 4 ? kMostNarrow : kMostRepeated;
   if (stride == size && bytes <= most && bytes >= 2 * size && size <= 8 && n * bytes >= kFewest) {
     const int64_t done = repeat_each(to, bytes, elements, size, n);
     to += done * bytes;
@@ -702,7 +702,7 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
   if (const int dims = at::detail::short_plane_dims(iter, sizes, PlaneUse::Moved); dims != 0) {
     return at::detail::for_each_row_of_planes(iter, dims, move);
   }
-  iter.for_each(move, to_size == 1 && to != ScalarType::Bool ? kUpdateGrain : GRAIN_SIZE);
+  iter.for_each(move, at::detail::waiting_grain(iter));
 }
 
 }  // namespace

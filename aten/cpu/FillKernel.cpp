@@ -13,7 +13,7 @@ namespace {
 // Rows with gaps, with an element of so many bytes.
 void fill_rows(TensorIteratorBase& iter, const char* element, int64_t size) {
   const at::detail::CastLoop move = at::detail::get_move_loop(size);
-  iter.for_each([&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
+  const auto fill = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     // Short ones are copies of one, which many take less time for than for a call each.
     constexpr int64_t kShort = 512, kFewest = 8;
     const int64_t bytes = size0 * size;
@@ -25,7 +25,8 @@ void fill_rows(TensorIteratorBase& iter, const char* element, int64_t size) {
     for (int64_t row = 0; row < size1; ++row) {
       move(data[0] + row * strides[1], strides[0], element, 0, size0);
     }
-  });
+  };
+  iter.for_each(fill, at::detail::waiting_grain(iter));
 }
 
 // Of 16-bit floats and complex numbers, which are classes, the compiler makes no vectors; of

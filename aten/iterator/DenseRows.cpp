@@ -298,9 +298,12 @@ OPLOOM_NOINLINE void for_each_row_as_it_is(char** data, const int64_t* strides,
     step[k] = outer[k];
     if (!is_repeated(repeated, k)) continue;
     place[k] = elements[k];
-    if (outer[k] != 0) step[k] = kRepeatedBytes;
-    if (outer[k] == 0) repeat(elements[k], kRepeatedBytes, data[k], 0, sizes[k], 1);
-    columns = columns || outer[k] != 0;
+    if (outer[k] == 0) {
+      repeat(elements[k], kRepeatedBytes, data[k], 0, sizes[k], 1);
+    } else {
+      step[k] = kRepeatedBytes;
+      columns = true;
+    }
   }
   const int64_t block = columns ? kBlock : size1;
   for (int64_t j = 0; j < size1; j += block) {
@@ -564,16 +567,8 @@ bool asks_for(const DenseRows& kind, int64_t bytes, bool in_place) {
   return kind.waits && bytes >= (in_place ? kMemory : kShared) && fetches_written();
 }
 
-// Elements that each thread is to have. GRAIN_SIZE bytes are computed with in no time: what the
-// next operator gets from the other core's cache takes longer. Masks alone are mostly made of what
-// is shared out by GRAIN_SIZE.
 int64_t grain_of(const TensorIteratorBase& iter, const DenseRows& kind) {
-  bool bytes = kind.waits, masks = true;
-  for (int k = 0; k < iter.ntensors(); ++k) {
-    bytes = bytes && iter.element_size(k) == 1;
-    masks = masks && iter.dtype(k) == ScalarType::Bool;
-  }
-  return bytes && !masks ? kUpdateGrain : GRAIN_SIZE;
+  return kind.waits ? waiting_grain(iter) : GRAIN_SIZE;
 }
 
 // A row of an output that is at least so long, in bytes, is worth a call for what lies before its
@@ -797,6 +792,15 @@ OPLOOM_ALWAYS_INLINE char* const* small_rows(TensorIteratorBase& iter, int opera
 }
 
 }  // namespace
+
+int64_t waiting_grain(const TensorIteratorBase& iter) {
+  bool bytes = true, masks = true;
+  for (int k = 0; k < iter.ntensors(); ++k) {
+    bytes = bytes && iter.element_size(k) == 1;
+    masks = masks && iter.dtype(k) == ScalarType::Bool;
+  }
+  return bytes && !masks ? kUpdateGrain : GRAIN_SIZE;
+}
 
 void for_each_dense_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                         int operands, int64_t size0, int64_t size1, bool stream, DenseRowLoop dense,

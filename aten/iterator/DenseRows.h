@@ -90,6 +90,11 @@ OPLOOM_API void for_each_dense_row(char** data, const int64_t* strides, const in
                                    int outputs, int operands, int64_t size0, int64_t size1,
                                    bool stream, SingleRowLoop dense, Repeats repeats = Repeats::No);
 
+// Elements that each thread is to have of work that waits for memory. GRAIN_SIZE bytes are computed
+// with in no time: what the next operator gets from the other core's cache takes longer. Masks
+// alone are mostly made of what is shared out by GRAIN_SIZE.
+OPLOOM_API int64_t waiting_grain(const TensorIteratorBase& iter);
+
 // For all elements of an iterator with one output or more, on several threads if there are many.
 // `operands`: how many the loop expects; `waits`: it computes so little that it waits for memory.
 OPLOOM_API void for_each_dense_row(TensorIteratorBase& iter, int operands, DenseRowLoop dense,
