@@ -181,17 +181,6 @@ void gather_into(const char* op, const Tensor& out, bool fresh, const TensorBase
   if (!gather_lines(out, self, dim, index)) check_each(op, dense, dim, size, /*lowest=*/0);
 }
 
-// Whether what is added to the lines of `out` that an index names is better contiguous: where these
-// are rows, which are added as such then, and of 16-bit floats, which are converted one by one from
-// anywhere else.
-OPLOOM_COLD bool adds_contiguous(const TensorBase& out, int64_t dim, const TensorBase& source) {
-  constexpr int64_t kFewest = 512;
-  const int64_t last = out.dim() - 1;
-  if (source.numel() < kFewest || source.strides()[last] == 1) return false;
-  if (out.strides()[last] != 1 || out.sizes()[last] == 1) return false;
-  return dim != last || c10::isReducedFloatingType(out.scalar_type());
-}
-
 // A 1-d index as the index of gather: the same for all lines along dim.
 Tensor expand_index(const Tensor& index, IntArrayRef shape, int64_t dim) {
   DimVector sizes(shape);
@@ -266,10 +255,9 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
   const auto checked = checked_index("index_add", index, dim, size_along(self, dim), false);
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
-  const auto from = at_least_1d(source), to = at_least_1d(out);
-  const Tensor added = adds_contiguous(*to, dim, *from) ? from->contiguous() : *from;
-  scatter_add_stub(DeviceType::CPU, *to, dim, expand_index(*checked, from->sizes(), dim), added,
-                   alpha);
+  const auto from = at_least_1d(source);
+  scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim,
+                   expand_index(*checked, from->sizes(), dim), *from, alpha);
 }
 
 // ---- gather, scatter ----

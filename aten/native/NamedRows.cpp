@@ -4,6 +4,7 @@
 #include <aten/native/NamedRows.h>
 #include <aten/stubs/BinaryOps.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <type_traits>
@@ -68,6 +69,17 @@ constexpr int64_t kShortRow = 256;
 bool adds_rows(ScalarType dtype, const Scalar& alpha) {
   // Even a factor of 1 would change infinite complex numbers, which are added by parts.
   return c10::isFloatingType(dtype) || (dtype != kBool && alpha.equal(1));
+}
+
+OPLOOM_COLD bool adds_contiguous(const TensorBase& self, int64_t dim, const TensorBase& index,
+                                 const TensorBase& src) {
+  constexpr int64_t kFewest = 512;
+  const int64_t last = self.dim() - 1;
+  if (index.numel() < kFewest || index.sizes()[last] == 1) return false;
+  if (self.strides()[last] != 1 || src.strides()[last] == 1) return false;
+  if (dim != last) return index.strides()[last] == 0;
+  if (!c10::isReducedFloatingType(self.scalar_type())) return false;
+  return std::ranges::all_of(index.strides().slice(0, last), [](int64_t s) { return s == 0; });
 }
 
 void add_named_rows(ScalarType dtype, void* to, int64_t to_step, const void* from,

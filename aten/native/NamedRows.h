@@ -1,6 +1,7 @@
 // Sums of rows that an index names.
 #pragma once
 
+#include <aten/core/TensorBase.h>
 #include <aten/iterator/Cast.h>
 #include <c10/core/Scalar.h>
 
@@ -9,6 +10,12 @@ namespace at::inline oploom_v1::native {
 // Whether rows of that dtype, multiplied by alpha, are added by the functions below: but for bool,
 // and integers and complex numbers that are multiplied by another number than 1.
 bool adds_rows(ScalarType dtype, const Scalar& alpha);
+
+// Whether what scatter_add adds is better contiguous: where the index names whole rows, which are
+// added as such then, or the same columns in all rows, of 16-bit floats, which are converted one by
+// one from anywhere else.
+bool adds_contiguous(const TensorBase& self, int64_t dim, const TensorBase& index,
+                     const TensorBase& src);
 
 // For rows of n elements that lie side by side: to[position of i] += alpha * from[i], in the order
 // of the names. The steps count elements: from one position to the next, and from one row to the

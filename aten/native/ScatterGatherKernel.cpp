@@ -10,6 +10,7 @@
 #include <aten/stubs/Indexing.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/FunctionRef.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/copy.h>
 #include <generated/ops/to.h>
 
@@ -844,6 +845,10 @@ OPLOOM_COLD bool add_widened(const Plan& plan, const TensorBase& self, int64_t d
 
 void scatter_add_kernel(const TensorBase& self, int64_t dim, const TensorBase& index,
                         const TensorBase& src, const Scalar& alpha) {
+  if (adds_contiguous(self, dim, index, src)) {
+    const Tensor dense = make_alias(src, index.sizes(), src.strides()).contiguous();
+    return scatter_add_stub(DeviceType::CPU, self, dim, index, dense, alpha);
+  }
   const Plan plan(self, dim, index, src);
   if (add_widened(plan, self, dim, index, src, alpha)) return;
   OPLOOM_DISPATCH(self.scalar_type(), "scatter_add", (OPLOOM_ALL), [&] {
