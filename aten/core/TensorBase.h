@@ -67,10 +67,11 @@ class OPLOOM_API TensorBase {
     return impl_->is_contiguous(format);
   }
   bool is_non_overlapping_and_dense() const { return impl_->is_non_overlapping_and_dense(); }
+  // The order of its strides, whether or not they are dense. Contiguous, too, where they have none.
   MemoryFormat suggest_memory_format() const {
-    return !impl_->is_contiguous() && impl_->is_contiguous(MemoryFormat::ChannelsLast)
-               ? MemoryFormat::ChannelsLast
-               : MemoryFormat::Contiguous;
+    if (impl_->is_strides_like_channels_last()) return MemoryFormat::ChannelsLast;
+    return impl_->is_strides_like_channels_last_3d() ? MemoryFormat::ChannelsLast3d
+                                                     : MemoryFormat::Contiguous;
   }
 
   ScalarType scalar_type() const { return impl_->dtype(); }

@@ -66,9 +66,45 @@ void check_same_device(const char* op, TensorList tensors) {
   }
 }
 
-// Whether a tensor can be copied to its place in `out` as blocks of bytes.
-bool is_block(const Tensor& tensor, const Tensor& out) {
-  return tensor.is_contiguous() && tensor.scalar_type() == out.scalar_type();
+// Whether tensors lie in the order of `format` and can be copied to their places in such an output
+// as blocks of bytes.
+bool are_blocks(TensorList tensors, ScalarType dtype, MemoryFormat format) {
+  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
+    return tensor.numel() == 0 || (tensor.is_contiguous(format) && tensor.scalar_type() == dtype);
+  });
+}
+
+// The order in which all of them lie in memory, as in PyTorch.
+MemoryFormat common_format(TensorList tensors) {
+  const MemoryFormat format = tensors[0].suggest_memory_format();
+  const bool all = std::all_of(tensors.begin() + 1, tensors.end(), [&](const Tensor& tensor) {
+    return tensor.suggest_memory_format() == format;
+  });
+  return all ? format : MemoryFormat::Contiguous;
+}
+
+DimVector channels_last_strides(IntArrayRef sizes) {
+  return sizes.size() == 4 ? c10::get_channels_last_strides_2d(sizes)
+                           : c10::get_channels_last_strides_3d(sizes);
+}
+
+// The strides of a stack along a dimension that the tensors have, where they are channels-last:
+// those of the tensors joined along it, as in PyTorch.
+DimVector strides_of_stack(IntArrayRef sizes, int64_t count, int64_t dim) {
+  DimVector joined(sizes);
+  joined[dim] *= count;
+  DimVector strides = channels_last_strides(joined);
+  strides.insert(strides.begin() + dim, sizes[dim] * strides[dim]);
+  return strides;
+}
+
+// Positions of the dimensions that are outside of `dim` in memory: each is a row of blocks.
+int64_t rows_outside(IntArrayRef sizes, int64_t dim, MemoryFormat format) {
+  if (format == MemoryFormat::Contiguous) return c10::multiply_integers(sizes.slice(0, dim));
+  if (dim == 0) return 1;
+  // Channels, the second dimension, are the innermost one.
+  const IntArrayRef space = sizes.slice(2);
+  return sizes[0] * c10::multiply_integers(dim == 1 ? space : space.slice(0, dim - 2));
 }
 
 // Outputs of so many bytes are taken to lie in far memory.
@@ -196,12 +232,10 @@ OPLOOM_META_FUNC(cat)(TensorList tensors, int64_t dim) {
   OPLOOM_CHECK(!tensors.empty(), "cat(): expected a non-empty list of tensors");
   check_same_device("cat", tensors);
   const Tensor* first = nullptr;
-  bool channels_last = true;
   for (const Tensor& tensor : tensors) {
     OPLOOM_CHECK(tensor.defined(),
                  "cat(): expected tensors that are defined, got an undefined one");
     OPLOOM_CHECK(tensor.dim() > 0, "cat(): 0-d tensors cannot be joined; use stack()");
-    channels_last &= tensor.suggest_memory_format() == MemoryFormat::ChannelsLast;
     if (first == nullptr && !is_skipped(tensor)) first = &tensor;
   }
   if (first == nullptr) first = &tensors[0];
@@ -226,11 +260,9 @@ OPLOOM_META_FUNC(cat)(TensorList tensors, int64_t dim) {
   const ScalarType dtype = output_dtype("cat", given, common_dtype(tensors));
   check_output_apart(given, tensors);
   const TensorOptions options = first->options().dtype(dtype);
-  if (channels_last) {
-    set_output_raw_strided(0, sizes, c10::get_channels_last_strides_2d(sizes), options);
-  } else {
-    set_output_raw_strided(0, sizes, {}, options);
-  }
+  DimVector strides;
+  if (common_format(tensors) != MemoryFormat::Contiguous) strides = channels_last_strides(sizes);
+  set_output_raw_strided(0, sizes, strides, options);
 }
 
 }  // namespace at::inline oploom_v1::meta
@@ -240,12 +272,9 @@ namespace at::inline oploom_v1::native {
 OPLOOM_IMPL_FUNC(cat_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   dim = c10::wrap_dim("cat", dim, out.dim());
-  const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
-  bool blocks = out.is_contiguous();
-  for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out) || tensor.numel() == 0;
-  if (blocks) {
-    join_blocks(tensors, out, rows);
-    return;
+  const MemoryFormat format = out.suggest_memory_format();
+  if (out.is_contiguous(format) && are_blocks(tensors, out.scalar_type(), format)) {
+    return join_blocks(tensors, out, rows_outside(out.sizes(), dim, format));
   }
   DimVector sizes(out.sizes());
   int64_t offset = out.storage_offset();
@@ -277,7 +306,11 @@ OPLOOM_META_FUNC(stack)(TensorList tensors, int64_t dim) {
   const TensorBase& given = maybe_get_output(0);
   const ScalarType dtype = output_dtype("stack", given, common_dtype(tensors));
   check_output_apart(given, tensors);
-  set_output_raw_strided(0, sizes, {}, tensors[0].options().dtype(dtype));
+  DimVector strides;
+  if (dim < tensors[0].dim() && common_format(tensors) != MemoryFormat::Contiguous) {
+    strides = strides_of_stack(tensors[0].sizes(), static_cast<int64_t>(tensors.size()), dim);
+  }
+  set_output_raw_strided(0, sizes, strides, tensors[0].options().dtype(dtype));
 }
 
 }  // namespace at::inline oploom_v1::meta
@@ -287,18 +320,22 @@ namespace at::inline oploom_v1::native {
 OPLOOM_IMPL_FUNC(stack_out_cpu)(TensorList tensors, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   dim = c10::wrap_dim("stack", dim, out.dim());
-  const int64_t rows = c10::multiply_integers(out.sizes().slice(0, dim));
-  bool blocks = out.is_contiguous();
-  for (const Tensor& tensor : tensors) blocks &= is_block(tensor, out);
-  if (blocks) {
-    join_blocks(tensors, out, rows);
-    return;
-  }
+  const IntArrayRef sizes = tensors[0].sizes();
   DimVector strides(out.strides());
   strides.erase(strides.begin() + dim);
+  const MemoryFormat format = out.is_contiguous() || dim == tensors[0].dim()
+                                  ? MemoryFormat::Contiguous
+                                  : common_format(tensors);
+  const bool in_order =
+      format == MemoryFormat::Contiguous
+          ? out.is_contiguous()
+          : out.strides() == IntArrayRef(strides_of_stack(sizes, out.sizes()[dim], dim));
+  if (in_order && are_blocks(tensors, out.scalar_type(), format)) {
+    return join_blocks(tensors, out, rows_outside(sizes, dim, format));
+  }
   int64_t offset = out.storage_offset();
   for (const Tensor& tensor : tensors) {
-    make_alias(out, tensor.sizes(), strides, offset).copy_(tensor);
+    make_alias(out, sizes, strides, offset).copy_(tensor);
     offset += out.strides()[dim];
   }
 }

@@ -6,6 +6,7 @@
 #include <generated/ops/cat.h>
 #include <generated/ops/chunk.h>
 #include <generated/ops/clone.h>
+#include <generated/ops/contiguous.h>
 #include <generated/ops/diagonal.h>
 #include <generated/ops/empty.h>
 #include <generated/ops/expand.h>
@@ -39,6 +40,7 @@
 #include <generated/ops/view_as_complex.h>
 #include <generated/ops/view_as_real.h>
 #include <generated/ops/zero.h>
+#include <generated/ops/zeros.h>
 
 namespace {
 
@@ -320,6 +322,43 @@ TEST(Cat, ValuesPromotionAndLayout) {
   const Tensor image = at::ones({1, 2, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast);
   EXPECT_TRUE(at::cat({image, image}).is_contiguous(at::MemoryFormat::ChannelsLast));
   EXPECT_EQ(doubles(at::cat({image, image}, 1)), Doubles(16, 1.0));
+}
+
+// The strides are PyTorch's.
+TEST(Cat, AndStackOfChannelsLast) {
+  const Tensor a = counted({2, 3, 4, 5}).contiguous(at::MemoryFormat::ChannelsLast), b = a + 100;
+  const Tensor gaps =
+      counted({2, 3, 4, 8}).contiguous(at::MemoryFormat::ChannelsLast).slice(3, 0, 5);
+  const Tensor cubes = counted({2, 3, 4, 5, 2}).contiguous(at::MemoryFormat::ChannelsLast3d);
+  const std::vector<Ints> of_four{{120, 60, 1, 15, 3},
+                                  {120, 3, 1, 30, 6},
+                                  {120, 1, 60, 15, 3},
+                                  {120, 1, 30, 15, 3},
+                                  {120, 40, 10, 2, 1}};
+  const std::vector<Ints> of_five{{240, 120, 1, 30, 6, 3}, {240, 3, 1, 60, 12, 6},
+                                  {240, 1, 120, 30, 6, 3}, {240, 1, 60, 30, 6, 3},
+                                  {240, 1, 60, 12, 6, 3},  {240, 80, 20, 4, 2, 1}};
+  const auto expect = [](const Tensor& x, const Tensor& y, const std::vector<Ints>& strides) {
+    const Tensor plain = x.contiguous(), other = y.contiguous();
+    for (int64_t dim = 0; dim <= x.dim(); ++dim) {
+      const Tensor stack = at::stack({x, y}, dim);
+      EXPECT_EQ(Ints(stack.strides().begin(), stack.strides().end()), strides[dim]) << dim;
+      ASSERT_EQ(ints(stack), ints(at::stack({plain, other}, dim))) << dim;
+      // Into other strides, and with tensors that lie otherwise.
+      Tensor out = at::zeros(stack.sizes(), x.options());
+      at::stack_out(out, {x, y}, dim);
+      ASSERT_EQ(ints(out), ints(stack)) << dim;
+      ASSERT_TRUE(at::stack({x, other}, dim).is_contiguous()) << dim;
+      ASSERT_EQ(ints(at::stack({x, other}, dim)), ints(stack)) << dim;
+      if (dim == x.dim()) continue;
+      const Tensor both = at::cat({x, y}, dim);
+      ASSERT_TRUE(both.is_contiguous(x.suggest_memory_format())) << dim;
+      ASSERT_EQ(ints(both), ints(at::cat({plain, other}, dim))) << dim;
+    }
+  };
+  expect(a, b, of_four);
+  expect(gaps, b, of_four);
+  expect(cubes, cubes + 100, of_five);
 }
 
 // Many rows of few elements from each tensor, and of some more.
