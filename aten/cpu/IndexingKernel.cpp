@@ -1,4 +1,5 @@
-// Looking at indices before they are used, and at masks, to make indices of them.
+// Looking at indices before they are used, and at masks, to make indices of them; shuffles of short
+// rows.
 #include <aten/cpu/Loops.h>
 #include <aten/stubs/Indexing.h>
 
@@ -73,11 +74,57 @@ int64_t find_set_kernel(const uint8_t* flags, int64_t n, int32_t* places) {
   return count;
 }
 
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+struct NarrowShuffle {
+  using V = __m128i;
+  static constexpr int32_t kUnit = 1;
+  static V apply(V row, V order) { return _mm_shuffle_epi8(row, order); }
+};
+#if defined(CPU_CAPABILITY_AVX512)
+struct WideShuffle {
+  using V = __m512i;
+  static constexpr int32_t kUnit = 2;
+  static V apply(V row, V order) { return _mm512_permutexvar_epi16(order, row); }
+};
+#else
+struct WideShuffle {
+  using V = __m256i;
+  static constexpr int32_t kUnit = 4;
+  static V apply(V row, V order) { return _mm256_permutevar8x32_epi32(row, order); }
+};
+#endif
+
+template <typename Shuffle>
+void shuffle_rows(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t steps,
+                  const char* order) {
+  typename Shuffle::V row, places;
+  std::memcpy(&places, order, sizeof(places));
+  for (; steps > 0; --steps, to += to_step, from += from_step) {
+    std::memcpy(&row, from, sizeof(row));
+    row = Shuffle::apply(row, places);
+    std::memcpy(to, &row, sizeof(row));
+  }
+}
+
+template <typename Shuffle>
+RowShuffle row_shuffle() {
+  return {sizeof(typename Shuffle::V), Shuffle::kUnit, &shuffle_rows<Shuffle>};
+}
+
+RowShuffle row_shuffle_kernel(int64_t size) {
+  if (size > 8) return {};
+  return size >= WideShuffle::kUnit ? row_shuffle<WideShuffle>() : row_shuffle<NarrowShuffle>();
+}
+#else
+RowShuffle row_shuffle_kernel(int64_t) { return {}; }
+#endif
+
 }  // namespace
 }  // namespace CPU_CAPABILITY
 
 OPLOOM_REGISTER_DISPATCH(in_bounds_stub, &in_bounds_kernel);
 OPLOOM_REGISTER_DISPATCH(count_set_stub, &count_set_kernel);
 OPLOOM_REGISTER_DISPATCH(find_set_stub, &find_set_kernel);
+OPLOOM_REGISTER_DISPATCH(row_shuffle_stub, &row_shuffle_kernel);
 
 }  // namespace at::inline oploom_v1::native

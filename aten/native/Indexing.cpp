@@ -4,6 +4,7 @@
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
 #include <aten/native/Masks.h>
+#include <aten/native/NamedPositions.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/stubs/Indexing.h>
 #include <c10/util/overflow.h>
@@ -118,38 +119,11 @@ int64_t check_index_1d(const char* op, const Tensor& self, int64_t dim, const Te
   return c10::wrap_dim(op, dim, self.dim());
 }
 
-// Whether a 1-d index names few positions along dim of many lines, or any of so many that a call
-// for each is little (but along the last dimension, where each would be written with gaps), whose
-// elements are as many in `others`, and neither the positions are neighbours in self, nor the lines
-// in both, which kernels take as rows: what belongs to one position is copied at once then.
-OPLOOM_NOINLINE bool copies_each_position(const TensorBase& self, int64_t dim, const Tensor& index,
-                                          const TensorBase& others) {
-  constexpr int64_t kFew = 8, kManyLines = 1024, kCountlessLines = 4096;
-  const int64_t count = index.numel(), last = self.dim() - 1;
-  if (count == 0) return false;
-  const int64_t lines = others.numel() / count;
-  if (lines < kManyLines || (count > kFew && (lines < kCountlessLines || dim == last)))
-    return false;
-  if (dim != last && self.strides()[last] == 1 && others.strides()[last] <= 1) return false;
-  return count == 1 || self.strides()[dim] != 1;
-}
-
-// Takes them. False, and nothing done, where it is not so, or an index is wrong.
-OPLOOM_COLD bool copy_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
-                                const Tensor& index) {
-  if (!copies_each_position(self, dim, index, out)) return false;
-  const auto* positions = index.const_data_ptr<int64_t>();
-  if (!is_in_bounds(positions, index.numel(), 0, self.sizes()[dim])) return false;
-  for (int64_t i = 0; i < index.numel(); ++i) {
-    narrow_alias(out, dim, i, 1).copy_(narrow_alias(self, dim, positions[i], 1));
-  }
-  return true;
-}
-
 // What the index names, written to out. False where it names a place outside of self, after parts
 // of out may have been written. Where neither self nor the index differ along a dimension, it is
 // looked up once and copied.
-bool gather_lines(const Tensor& out, const TensorBase& self, int64_t dim, const TensorBase& index) {
+OPLOOM_COLD bool gather_lines(const Tensor& out, const TensorBase& self, int64_t dim,
+                              const TensorBase& index) {
   constexpr int64_t kFewest = 8192;
   if (out.numel() >= kFewest) {
     DimVector once(out.sizes());
@@ -214,7 +188,7 @@ OPLOOM_IMPL_FUNC(index_select_out_cpu)
   dim = c10::wrap_dim("index_select", dim, self.dim());
   const auto dense = dense_index(index);
   const auto result = at_least_1d(out), from = at_least_1d(self);
-  if (copy_positions(*result, *from, dim, *dense)) return;
+  if (take_positions(*result, *from, dim, *dense)) return;
   gather_into("index_select", *result, has_fresh_outputs(), *from, dim, *dense,
               expand_index(*dense, result->sizes(), dim));
 }
@@ -256,6 +230,7 @@ OPLOOM_IMPL_FUNC(index_add_out_cpu)
   if (!out.is_same(self)) out.copy_(self);
   if (source.numel() == 0 || out.numel() == 0) return;
   const auto from = at_least_1d(source);
+  if (add_positions(out, dim, *checked, *from, alpha)) return;
   scatter_add_stub(DeviceType::CPU, *at_least_1d(out), dim,
                    expand_index(*checked, from->sizes(), dim), *from, alpha);
 }
@@ -778,7 +753,7 @@ Tensor index(const Tensor& self, OptionalTensorList indices) {
   if (info.indices.size() == 1) {
     const Lines lines(self, info);
     const Tensor taken = lines.as_lines(result);
-    if (!copy_positions(taken, self, lines.dim, info.indices[0])) {
+    if (!take_positions(taken, self, lines.dim, info.indices[0])) {
       gather_lines(taken, self, lines.dim, lines.index);
     }
     return result;
@@ -838,14 +813,8 @@ Tensor& index_put_(Tensor& self, OptionalTensorList indices, const Tensor& value
   if (info.indices.size() == 1) {
     const Lines lines(self, info);
     const Tensor from = lines.as_lines(expanded);
-    if (copies_each_position(self, lines.dim, info.indices[0], from)) {
-      const auto* positions = info.indices[0].const_data_ptr<int64_t>();
-      for (int64_t i = 0; i < from.sizes()[lines.dim]; ++i) {
-        const Tensor to = narrow_alias(self, lines.dim, positions[i], 1),
-                     values = narrow_alias(from, lines.dim, i, 1);
-        accumulate ? to.add_(values) : to.copy_(values);
-      }
-    } else if (accumulate) {
+    if (put_positions(self, lines.dim, info.indices[0], from, accumulate)) return self;
+    if (accumulate) {
       scatter_add_stub(DeviceType::CPU, self, lines.dim, lines.index, from, 1);
     } else if (source.numel() == 1) {
       scatter_fill_stub(DeviceType::CPU, self, lines.dim, lines.index, source.item());

@@ -24,6 +24,19 @@ OPLOOM_DECLARE_DISPATCH(count_set_fn, count_set_stub);
 using find_set_fn = int64_t (*)(const uint8_t* flags, int64_t n, int32_t* places);
 OPLOOM_DECLARE_DISPATCH(find_set_fn, find_set_stub);
 
+// How to make some of the elements of short rows those of other rows: run() writes `steps` vectors,
+// `to_step` bytes apart, whose units are those of the vectors that lie `from_step` bytes apart
+// which `order`, as wide as a unit each, names.
+struct RowShuffle {
+  int32_t bytes;  // in a vector; 0 if there is no such function
+  int32_t unit;   // in bytes
+  void (*run)(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t steps,
+              const char* order);
+};
+// For elements of `size` bytes, a multiple of the unit.
+using row_shuffle_fn = RowShuffle (*)(int64_t size);
+OPLOOM_DECLARE_DISPATCH(row_shuffle_fn, row_shuffle_stub);
+
 // Operands: output, self, index tensors (int64). self has stride 0 along the indexed dimensions;
 // the indices, from 0 on, are added to its address, each multiplied by its stride. `sizes` and
 // `strides` (bytes) are those of the indexed dimensions.

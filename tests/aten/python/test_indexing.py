@@ -1,5 +1,6 @@
 """Indexing against NumPy: reading and writing with every kind of index."""
 
+import itertools
 import sys
 
 import numpy as np
@@ -380,6 +381,49 @@ def test_few_positions_of_many_lines(shape):
                             assert np.array_equal(y.to(oploom.complex128).numpy(), expected)
                 with pytest.raises(IndexError, match=f"index {size} is out of bounds for dimension"):
                     oploom.index_select(t, dim, oploom.tensor([0, size]))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "int64", "complex64", "complex128"])
+def test_columns_of_short_rows(dtype):
+    rng = np.random.default_rng(9)
+    # The last ones are shared out among threads.
+    for rows, columns in [(r, c) for r in (63, 64, 65, 131) for c in (2, 3, 5, 8, 15, 16, 17, 64)] + [(50000, 3)]:
+        x = rng.integers(0, 100, (rows, columns)).astype(dtype)
+        t = oploom.tensor(x)
+        for count in (2, 3, 4, 16, 33, 64):
+            index = rng.integers(0, columns, count)
+            wanted = x[:, index]
+            np.testing.assert_array_equal(t.index_select(1, oploom.tensor(index)).numpy(), wanted)
+            np.testing.assert_array_equal(t[:, oploom.tensor(index - columns)].numpy(), wanted)
+        for wrong in (-1, columns):
+            with pytest.raises(IndexError, match="out of bounds"):
+                t.index_select(1, oploom.tensor([0, wrong]))
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 50, 60), (3, 40, 2, 30), (2, 2, 60, 64)], ids=str)
+def test_sums_at_few_positions(shape):
+    rng = np.random.default_rng(10)
+    orders = ((0, 1, 2, 3), (3, 2, 1, 0), (0, 2, 3, 1), (0, 1, 3, 2))
+    for order, dtype in itertools.product(orders, ("uint8", "float32", "bfloat16")):
+        back = np.argsort(order)
+
+        def laid_out(values, order=order, back=back, dtype=dtype):
+            # In that order, with gaps.
+            wide = np.zeros([2 * values.shape[d] for d in order], values.dtype)
+            t = oploom.tensor(wide).to(getattr(oploom, dtype))
+            t = t[tuple(slice(0, values.shape[d]) for d in order)].permute(*back)
+            return t.copy_(oploom.tensor(values))
+
+        values = rng.integers(0, 9, shape)
+        for dim, size in enumerate(shape):
+            for count in (1, 3, 4, 5):
+                index = rng.integers(0, size, count)
+                terms = rng.integers(0, 9, (*shape[:dim], count, *shape[dim + 1:]))
+                expected = values.copy()
+                np.add.at(expected, (slice(None),) * dim + (index,), 2 * terms)
+                t = laid_out(values)
+                t.index_add_(dim, oploom.tensor(index), laid_out(terms), alpha=2)
+                np.testing.assert_array_equal(t.to(oploom.int64).numpy(), expected)
 
 
 @pytest.mark.parametrize("shape", [(70, 1, 1), (1, 30, 1), (1, 1, 70), (70, 30, 1), (1, 30, 70)])
