@@ -371,10 +371,6 @@ void gemm_widened(ScalarType dtype, const GemmArguments& g, const Scalar& alpha,
   at::parallel_for(0, (m + strip - 1) / strip, 1, run);
 }
 
-// Multiply-adds up to which asking oneDNN takes longer than a product in float32, and rows that
-// make the copy of a factor good.
-constexpr int64_t kLargeForBfloat16 = 32 * 32 * 32, kManyRows = 32;
-
 // What no BLAS computes.
 bool is_ours(ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/false) || c10::isReducedFloatingType(dtype);
@@ -525,27 +521,6 @@ bool takes_bfloat16(ScalarType dtype, int64_t products, const Scalar& alpha, con
   return (a == 1 && (b == 0 || b == 1)) || (a != 0 && products >= kLargeProduct);
 }
 
-// A factor of 16-bit floats that is copied if its rows, or columns that lie side by side, do not
-// follow one another: oneDNN takes up to five times as long so where they are short (measured on a
-// Zen 4). `others`: vectors of the other factor, of k elements each.
-class DenseFactor {
- public:
-  OPLOOM_COLD DenseFactor(ScalarType dtype, const Matrix& x, int64_t rows, int64_t columns,
-                          int64_t others, int64_t k)
-      : matrix(x) {
-    const Layout layout = layout_of(x, rows, columns);
-    const bool follow = layout.ld == (layout.transposed ? rows : columns);
-    if (follow || others < kManyRows || 2 * others < k) return;
-    memory_ = c10::GetCPUAllocator()->allocate(static_cast<size_t>(rows * columns) *
-                                               c10::elementSize(dtype));
-    matrix = converted(dtype, dtype, rows, columns, x, memory_.mutable_get());
-  }
-  Matrix matrix;
-
- private:
-  c10::DataPtr memory_;
-};
-
 // The product whose addend has been put into c.
 GemmArguments begun(ScalarType dtype, GemmArguments g) {
   const auto itemsize = static_cast<int64_t>(c10::elementSize(dtype));
@@ -606,10 +581,8 @@ void gemm(ScalarType dtype, const GemmArguments& g, const Scalar& alpha, const S
     case kBFloat16:
       if (g.m * g.n * g.k > kLargeForBfloat16 &&
           takes_bfloat16(dtype, g.m * g.n * g.k, alpha, beta)) {
-        const DenseFactor a(dtype, factor_a(g), g.m, g.k, g.n, g.k);
-        const DenseFactor b(dtype, factor_b(g), g.k, g.n, g.m, g.k);
         const int64_t ldc = std::max(g.ldc, g.n);
-        return matmul_bfloat16(1, g.m, g.n, g.k, a.matrix, g.m * g.k, b.matrix, g.k * g.n,
+        return matmul_bfloat16(1, g.m, g.n, g.k, factor_a(g), g.m * g.k, factor_b(g), g.k * g.n,
                                alpha.to<float>(), beta.to<float>(), g.c, ldc, g.m * ldc);
       }
       return gemm_widened(dtype, g, alpha, beta);

@@ -20,6 +20,10 @@ struct Matrix {
   int64_t column_stride;
 };
 
+// Multiply-adds of one product of bfloat16 up to which asking oneDNN takes longer than computing it
+// in float32.
+constexpr int64_t kLargeForBfloat16 = 32 * 32 * 32;
+
 // c = beta * addend + alpha * a b, for factors that are as those of a Matrix. All are of `dtype`,
 // which is any but bool. With beta 0, c is only written. k may be 0, m and n must not. float16 and
 // bfloat16 are summed in float32, integers wrap around.

@@ -25,11 +25,7 @@ struct Cached {
   dnnl::matmul primitive;
 };
 
-Cached& primitive_for(const Key& key) {
-  static thread_local std::map<Key, Cached> cache;
-  auto found = cache.find(key);
-  if (found != cache.end()) return found->second;
-  if (cache.size() >= kMaxPrimitives) cache.clear();
+OPLOOM_COLD Cached make_primitive(const Key& key) {
   const auto [batch, m, n, k, a_row, a_column, a_step, b_row, b_column, b_step, ldc, c_step, alpha,
               beta] = key;
   using Desc = dnnl::memory::desc;
@@ -44,7 +40,15 @@ Cached& primitive_for(const Key& key) {
                                  Desc({batch, k, n}, kType, {b_step, b_row, b_column}),
                                  Desc({batch, m, n}, kType, {c_step, ldc, 1}), attributes);
   made.primitive = dnnl::matmul(made.description);
-  return cache.emplace(key, std::move(made)).first->second;
+  return made;
+}
+
+Cached& primitive_for(const Key& key) {
+  static thread_local std::map<Key, Cached> cache;
+  auto found = cache.find(key);
+  if (found != cache.end()) return found->second;
+  if (cache.size() >= kMaxPrimitives) cache.clear();
+  return cache.emplace(key, make_primitive(key)).first->second;
 }
 
 }  // namespace
