@@ -75,15 +75,12 @@ TensorBase empty_cpu(IntArrayRef sizes, ScalarType dtype) {
 }
 
 TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
-  const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
-  const bool restrides = format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve;
-  const bool plain =
-      options.device().is_cpu() && options.layout() == Layout::Strided && !options.pinned_memory();
-  if (OPLOOM_LIKELY(plain && !restrides)) return empty_cpu(sizes, options.dtype());
+  if (OPLOOM_LIKELY(options.is_plain())) return empty_cpu(sizes, options.dtype());
   const Extent extent = extent_of(sizes, options.dtype());
   auto impl = make_impl(extent.nbytes, options);
   impl->set_sizes_contiguous(sizes, extent.numel);
-  if (restrides) impl->empty_tensor_restride(format);
+  const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
+  if (format != MemoryFormat::Preserve) impl->empty_tensor_restride(format);
   return TensorBase(std::move(impl));
 }
 

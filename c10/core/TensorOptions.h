@@ -84,6 +84,16 @@ struct TensorOptions {
   bool requires_grad() const noexcept { return get<bool>(kRequiresGrad); }
   bool pinned_memory() const noexcept { return get<bool>(kPinnedMemory); }
   bool is_sparse() const noexcept { return layout() == Layout::Sparse; }
+  // Whether such a tensor lies in ordinary memory of the CPU, its elements in the order of its
+  // dimensions: all in one comparison.
+  bool is_plain() const noexcept {
+    constexpr auto kContiguous = static_cast<std::uint8_t>(MemoryFormat::Contiguous),
+                   kPreserve = static_cast<std::uint8_t>(MemoryFormat::Preserve);
+    static_assert((kContiguous ^ kPreserve) == 1);
+    const std::uint64_t asked = place(kDeviceType, 0xff) | place(kLayout, 0xff) |
+                                place(kMemoryFormat, 0xfe) | place(kPinnedMemory, 0xff);
+    return (bits_ & asked) == (TensorOptions().bits_ & asked);
+  }
 
   bool has_device() const noexcept { return has(kDeviceType); }
   bool has_dtype() const noexcept { return has(kDtype); }
