@@ -47,9 +47,9 @@ bool is_repeated(uint32_t repeated, int k) { return (repeated >> k & 1) != 0; }
 // A row that is this short is worth less than what is done for each: several are taken together.
 // Where an input has to be gathered, or where the loop repeats elements.
 constexpr int64_t kShortRowBytes = 512;
-// Where an output's elements have gaps between them: longer ones come from far memory faster in
-// pieces, of which the next is fetched.
-constexpr int64_t kShortScatteredBytes = 128;
+// Where an output of so many bytes has gaps between its elements: longer ones come from far memory
+// faster in pieces, of which the next is fetched.
+constexpr int64_t kShortScatteredBytes = 128, kFarScattered = 12 << 20;
 // Where the loop repeats elements of 1 or 2 bytes, with which the ends of rows take long.
 constexpr int64_t kShortNarrowBytes = 1024;
 constexpr int64_t kNarrow = 2;
@@ -458,6 +458,8 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   uint32_t repeated = 0;
   int apart = 0;
   bool writes_apart = false;
+  const bool scatters_far = size0 * size1 * sizes[0] >= kFarScattered;
+  const int64_t scattered_bytes = scatters_far ? kShortScatteredBytes : kShortRowBytes;
   for (int k = 0; k < operands; ++k) {
     const bool row_is_dense = strides[k] == sizes[k];
     const bool follows = row_is_dense && outer[k] == size0 * sizes[k];
@@ -474,9 +476,8 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
       as_it_is = as_it_is && row_is_dense;
       joins = joins && follows;
     }
-    in_order =
-        in_order && (k >= outputs || follows ||
-                     (!stream && (row_is_dense || size0 * sizes[k] <= kShortScatteredBytes)));
+    in_order = in_order && (k >= outputs || follows ||
+                            (!stream && (row_is_dense || size0 * sizes[k] <= scattered_bytes)));
     merges = merges && (follows || strides[k] == 0 || outer[k] == 0);
     same_row = same_row || (k >= outputs && row_is_dense && outer[k] == 0);
   }
