@@ -124,14 +124,12 @@ bool put_positions(const TensorBase& self, int64_t dim, const Tensor& index,
 }
 
 // Few positions with many elements each in short runs: to go from run to run with an index takes
-// 1.4 to 8 times as long (measured on a Zen 4). Sums of 16-bit floats would be rounded at each
-// step.
+// 1.4 to 8 times as long (measured on a Zen 4).
 bool add_positions(const TensorBase& self, int64_t dim, const Tensor& index,
                    const TensorBase& values, const Scalar& alpha) {
   constexpr int64_t kFew = 4, kMany = 1024, kLongRun = 128;
   const int64_t count = index.numel();
   if (count > kFew || values.numel() < count * kMany) return false;
-  if (c10::isReducedFloatingType(self.scalar_type())) return false;
   if (self.strides()[dim] == 1 && values.strides()[dim] == 1) return false;
   if (length_of_runs(self, values, dim) >= kLongRun) return false;
   for_each_position(self, values, dim, index, Each::IsAdded, alpha);

@@ -825,14 +825,15 @@ OPLOOM_COLD void add_places(const Plan& plan, const TensorBase& self, const Tens
                  static_cast<const T*>(src.const_data_ptr()), add, [&] { return row; });
 }
 
-// Sums of 16-bit floats that are named one by one, by way of float: where so many are added that
-// all of self may be converted, that takes less time than to convert each, and they are rounded
-// once. False, and nothing done, elsewhere.
+// Sums of 16-bit floats that are named one by one, or lie in rows with gaps between elements, by
+// way of float: where so many are added that all of self may be converted, that takes less time
+// than to convert each, and they are rounded once. False, and nothing done, elsewhere.
 OPLOOM_COLD bool add_widened(const Plan& plan, const TensorBase& self, int64_t dim,
                              const TensorBase& index, const TensorBase& src, const Scalar& alpha) {
   constexpr int64_t kFewest = 2048, kMost = int64_t{1} << 24;
   const int64_t places = index.numel();
-  if (!c10::isReducedFloatingType(self.scalar_type()) || plan.one_index || places < kFewest ||
+  const bool in_rows = plan.one_index && (plan.self_steps.line == 1 || plan.strip > 0);
+  if (!c10::isReducedFloatingType(self.scalar_type()) || in_rows || places < kFewest ||
       self.numel() > std::min(kMost, 4 * places)) {
     return false;
   }
