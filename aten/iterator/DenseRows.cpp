@@ -57,7 +57,9 @@ constexpr int64_t kNarrow = 2;
 // again; of loops that could join rows, had they no such input. Others take up to twice as long so.
 constexpr int64_t kShortSameRowBytes = 192, kShortNarrowSameRowBytes = 384;
 // Where the loop joins rows, of so many bytes in all at least: it has two calls for fewer rows.
+// In place, rows of whole vectors take up to 1.25 times as long so from 384 bytes on.
 constexpr int64_t kShortJoinedBytes = 1024, kJoinedFrom = 16384;
+constexpr int64_t kShortJoinedInPlaceBytes = 320;
 // Where elements or rows are copied again and again.
 constexpr int64_t kShortRepeatedBytes = 2048;
 // Where operands would be copied together that are dense rows with gaps behind them, a loop that
@@ -497,7 +499,10 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     if (loop_repeats && same_row && kind.repeats == Repeats::JoinedRows) {
       short_bytes = largest <= kNarrow ? kShortNarrowSameRowBytes : kShortSameRowBytes;
     }
-    if (joins) short_bytes = kShortJoinedBytes;
+    if (joins) {
+      const bool in_place = data[outputs] == data[0], whole = size0 * largest % kJoinedBytes == 0;
+      short_bytes = in_place && whole ? kShortJoinedInPlaceBytes : kShortJoinedBytes;
+    }
   }
   // Transposed operands that come from memory are worth buffers for more rows than short ones have.
   bool transposes = false;
