@@ -2,6 +2,7 @@
 #include <aten/core/WrappedNumber.h>
 #include <aten/iterator/TypeProperties.h>
 #include <aten/native/Activation.h>
+#include <aten/native/Alpha.h>
 #include <aten/stubs/BinaryOps.h>
 #include <generated/native/add.h>
 #include <generated/native/bitwise_and.h>
@@ -46,17 +47,6 @@ Rounding rounding_of(std::optional<std::string_view> mode) {
   return Rounding::Floor;
 }
 
-// alpha must be of no higher kind than the result.
-OPLOOM_ALWAYS_INLINE void check_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
-  if (OPLOOM_LIKELY(alpha.isIntegral(/*includeBool=*/false))) return;
-  OPLOOM_CHECK(!alpha.isBoolean() || dtype == kBool, op,
-               "(): a bool alpha needs a bool result, got one of dtype ", dtype);
-  OPLOOM_CHECK(c10::isFloatingType(dtype) || c10::isComplexType(dtype) || alpha.isIntegral(true),
-               op, "(): for integer tensors alpha must not be a floating-point number");
-  OPLOOM_CHECK(c10::isComplexType(dtype) || !alpha.isComplex(), op,
-               "(): for real tensors alpha must not be a complex number");
-}
-
 void check_subtraction(const char* op, const Tensor& a, const Tensor& b) {
   const bool a_bool = a.scalar_type() == kBool;
   const bool b_bool = b.scalar_type() == kBool;
@@ -82,13 +72,13 @@ namespace meta {
 
 OPLOOM_META_FUNC(add, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   build_borrowing_binary_op(maybe_get_output(), self, other);
-  check_alpha("add", common_dtype(), alpha);
+  native::check_alpha("add", common_dtype(), alpha);
 }
 
 OPLOOM_META_FUNC(sub, Tensor)(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   check_subtraction("sub", self, other);
   build_borrowing_binary_op(maybe_get_output(), self, other);
-  check_alpha("sub", common_dtype(), alpha);
+  native::check_alpha("sub", common_dtype(), alpha);
 }
 
 OPLOOM_META_FUNC(mul, Tensor)(const Tensor& self, const Tensor& other) {
@@ -190,6 +180,15 @@ OPLOOM_META_FUNC(gelu_backward)
 }  // namespace meta
 
 namespace native {
+
+void check_any_alpha(const char* op, ScalarType dtype, const Scalar& alpha) {
+  OPLOOM_CHECK(!alpha.isBoolean() || dtype == kBool, op,
+               "(): a bool alpha needs a bool result, got one of dtype ", dtype);
+  OPLOOM_CHECK(c10::isFloatingType(dtype) || c10::isComplexType(dtype) || alpha.isIntegral(true),
+               op, "(): for integer tensors alpha must not be a floating-point number");
+  OPLOOM_CHECK(c10::isComplexType(dtype) || !alpha.isComplex(), op,
+               "(): for real tensors alpha must not be a complex number");
+}
 
 OPLOOM_IMPL_FUNC(add_out)
 (const Tensor& self, const Tensor& other, const Scalar& alpha, const Tensor& out) {

@@ -3,6 +3,7 @@
 #include <aten/core/Parallel.h>
 #include <aten/iterator/MemoryOverlap.h>
 #include <aten/iterator/TensorIterator.h>
+#include <aten/native/Alpha.h>
 #include <aten/native/Masks.h>
 #include <aten/native/NamedPositions.h>
 #include <aten/native/ShapeUtils.h>
@@ -214,6 +215,7 @@ OPLOOM_META_FUNC(index_add)
                  "index_add(): expected a source whose sizes match those of self except in dim ",
                  dim, ", got ", source.sizes(), " and ", self.sizes());
   }
+  check_any_alpha("index_add", self.scalar_type(), alpha);
   check_output_apart(maybe_get_output(0), {&index, &source});
   set_output_raw_strided(0, self.sizes(), {}, self.options());
 }

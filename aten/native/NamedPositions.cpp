@@ -40,7 +40,7 @@ int64_t length_of_runs(const TensorBase& a, const TensorBase& b, int64_t dim) {
   return length;
 }
 
-bool are_inside(const Tensor& index, int64_t size) {
+OPLOOM_ALWAYS_INLINE bool are_inside(const Tensor& index, int64_t size) {
   return in_bounds_stub(DeviceType::CPU, index.const_data_ptr<int64_t>(), index.numel(),
                         /*lowest=*/0, size);
 }
@@ -63,7 +63,7 @@ OPLOOM_COLD void for_each_position(const TensorBase& named, const TensorBase& ot
 }
 
 // Several columns of many short rows, by shuffles of vectors.
-OPLOOM_COLD bool take_columns(const TensorBase& out, const TensorBase& self, const Tensor& index) {
+bool take_columns(const TensorBase& out, const TensorBase& self, const Tensor& index) {
   constexpr int64_t kFewest = 64;
   const auto size = static_cast<int64_t>(self.itemsize());
   const int64_t columns = index.numel(), from_columns = self.sizes().back();
@@ -92,7 +92,7 @@ OPLOOM_COLD bool take_columns(const TensorBase& out, const TensorBase& self, con
   at::parallel_for(0, rows, at::GRAIN_SIZE / columns, [&](int64_t begin, int64_t end) {
     // Vectors reach behind the rows: the last ones are copied by elements.
     const int64_t last = end - (shuffle.bytes + shorter - 1) / shorter;
-    const int64_t steps = last < begin ? 0 : (last - begin) / together + 1;
+    const int64_t steps = std::max<int64_t>(last - begin + together, 0) / together;
     shuffle.run(result + begin * to_row, together * to_row, data + begin * from_row,
                 together * from_row, steps, order);
     for (int64_t i = begin + steps * together; i < end; ++i) {

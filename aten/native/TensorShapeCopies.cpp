@@ -69,14 +69,18 @@ void check_same_device(const char* op, TensorList tensors) {
 // Whether tensors lie in the order of `format` and can be copied to their places in such an output
 // as blocks of bytes.
 bool are_blocks(TensorList tensors, ScalarType dtype, MemoryFormat format) {
-  return std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
-    return tensor.numel() == 0 || (tensor.is_contiguous(format) && tensor.scalar_type() == dtype);
-  });
+  bool blocks = true;
+  for (const Tensor& tensor : tensors) {
+    blocks &=
+        tensor.numel() == 0 || (tensor.is_contiguous(format) && tensor.scalar_type() == dtype);
+  }
+  return blocks;
 }
 
 // The order in which all of them lie in memory, as in PyTorch.
 MemoryFormat common_format(TensorList tensors) {
   const MemoryFormat format = tensors[0].suggest_memory_format();
+  if (OPLOOM_LIKELY(format == MemoryFormat::Contiguous)) return format;
   const bool all = std::all_of(tensors.begin() + 1, tensors.end(), [&](const Tensor& tensor) {
     return tensor.suggest_memory_format() == format;
   });
@@ -260,9 +264,11 @@ OPLOOM_META_FUNC(cat)(TensorList tensors, int64_t dim) {
   const ScalarType dtype = output_dtype("cat", given, common_dtype(tensors));
   check_output_apart(given, tensors);
   const TensorOptions options = first->options().dtype(dtype);
-  DimVector strides;
-  if (common_format(tensors) != MemoryFormat::Contiguous) strides = channels_last_strides(sizes);
-  set_output_raw_strided(0, sizes, strides, options);
+  if (common_format(tensors) == MemoryFormat::Contiguous) {
+    set_output_raw_strided(0, sizes, {}, options);
+  } else {
+    set_output_raw_strided(0, sizes, channels_last_strides(sizes), options);
+  }
 }
 
 }  // namespace at::inline oploom_v1::meta
