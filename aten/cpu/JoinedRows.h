@@ -49,18 +49,22 @@ OPLOOM_ALWAYS_INLINE void for_each_joined_vec(int64_t n, const F& f, const T* co
     using R = vec::Rows<T>;
     constexpr int64_t kStep = R::size(), kPitch = at::detail::kJoinedBytes / sizeof(T);
     static_assert(kStep <= kPitch);
-    // Elements left of a row, and where what is repeated for the next one begins.
-    int64_t left = length, next = kPitch;
+    // Elements left of a row, where what is repeated for the next one begins, and from where on it
+    // is read: what of it is before that belongs to the end of this row.
+    int64_t left = length, next = kPitch, place = 0;
     for (int64_t i = 0; i < n; i += kStep) {
-      const int64_t place = next - std::min(left, kPitch), further = i - place;
+      const int64_t further = i - place;
       const auto at = [&](int64_t k) OPLOOM_ALWAYS_INLINE_LAMBDA {
         return in[k] + place + (further & (int64_t{repeated >> k & 1} - 1));
       };
       store(i, f(R::load(at(I))...), kStep);
       left -= kStep;
-      if (left <= 0) {
-        left += length;
-        next += kPitch;
+      if (left < kPitch) {
+        if (left <= 0) {
+          left += length;
+          next += kPitch;
+        }
+        place = next - std::min(left, kPitch);
       }
     }
   }

@@ -2,6 +2,7 @@
 #include <aten/native/NamedPositions.h>
 #include <aten/native/ShapeUtils.h>
 #include <aten/stubs/Indexing.h>
+#include <c10/util/overflow.h>
 #include <generated/ops/add.h>
 #include <generated/ops/copy.h>
 
@@ -11,22 +12,6 @@
 namespace at::inline oploom_v1::native {
 
 namespace {
-
-// Whether a 1-d index names few positions along dim of many lines, or any of so many that a call
-// for each is little (but along the last dimension, where each would be written with gaps), whose
-// elements are as many in `others`, and neither the positions are neighbours in self, nor the lines
-// in both, which kernels take as rows: what belongs to one position is copied at once then.
-OPLOOM_NOINLINE bool copies_each_position(const TensorBase& self, int64_t dim, const Tensor& index,
-                                          const TensorBase& others) {
-  constexpr int64_t kFew = 8, kManyLines = 1024, kCountlessLines = 4096;
-  const int64_t count = index.numel(), last = self.dim() - 1;
-  if (count == 0) return false;
-  const int64_t lines = others.numel() / count;
-  if (lines < kManyLines || (count > kFew && (lines < kCountlessLines || dim == last)))
-    return false;
-  if (dim != last && self.strides()[last] == 1 && others.strides()[last] <= 1) return false;
-  return count == 1 || self.strides()[dim] != 1;
-}
 
 // How many elements beside dimension `dim` follow one another in both, which have the same sizes.
 int64_t length_of_runs(const TensorBase& a, const TensorBase& b, int64_t dim) {
@@ -38,6 +23,26 @@ int64_t length_of_runs(const TensorBase& a, const TensorBase& b, int64_t dim) {
     d = -1;  // from the first one again
   }
   return length;
+}
+
+// Whether a 1-d index names few positions along dim of many lines, or any of so many that a call
+// for each is little (but along the last dimension, where each would be written with gaps), whose
+// elements are as many in `others`, and neither the positions are neighbours in self, nor all lines
+// inside of one in both, which kernels take as a row: what belongs to one position is copied at
+// once then.
+OPLOOM_NOINLINE bool copies_each_position(const TensorBase& self, int64_t dim, const Tensor& index,
+                                          const TensorBase& others) {
+  constexpr int64_t kFew = 8, kManyLines = 1024, kCountlessLines = 4096;
+  const int64_t count = index.numel(), last = self.dim() - 1;
+  if (count == 0) return false;
+  const int64_t lines = others.numel() / count;
+  if (lines < kManyLines || (count > kFew && (lines < kCountlessLines || dim == last)))
+    return false;
+  if (dim != last && self.strides()[last] == 1 && others.strides()[last] <= 1) {
+    const int64_t inside = c10::multiply_integers(self.sizes().slice(dim + 1));
+    if (others.strides()[last] == 0 || length_of_runs(self, others, dim) >= inside) return false;
+  }
+  return count == 1 || self.strides()[dim] != 1;
 }
 
 OPLOOM_ALWAYS_INLINE bool are_inside(const Tensor& index, int64_t size) {

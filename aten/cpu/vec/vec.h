@@ -250,9 +250,17 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
         store_together<kPairs>(results, i, kStep, store);
       }
     }
-    for (; i < n; i += kStep) {
-      const int64_t count = std::min(n - i, kStep);
+    const auto compute_end = [&](int64_t count) OPLOOM_ALWAYS_INLINE_LAMBDA {
       store(i, f(R::load(row_at<kInputs>(in, I, i, repeated), count)...), count);
+    };
+    if constexpr (kInTurn<F> && kTogether == 2 && !kPairs) {
+      if (i + kStep <= n) {
+        store(i, f(R::load(row_at<kInputs>(in, I, i, repeated))...), kStep);
+        i += kStep;
+      }
+      if (i < n) compute_end(n - i);
+    } else {
+      for (; i < n; i += kStep) compute_end(std::min(n - i, kStep));
     }
   } else if constexpr (kStep == 1) {
     // The compiler vectorises what it can.
