@@ -80,7 +80,8 @@ TensorBase empty(IntArrayRef sizes, const TensorOptions& options) {
   auto impl = make_impl(extent.nbytes, options);
   impl->set_sizes_contiguous(sizes, extent.numel);
   const MemoryFormat format = options.memory_format_opt().value_or(MemoryFormat::Contiguous);
-  if (format != MemoryFormat::Preserve) impl->empty_tensor_restride(format);
+  const bool restrides = format != MemoryFormat::Contiguous && format != MemoryFormat::Preserve;
+  if (restrides) impl->empty_tensor_restride(format);
   return TensorBase(std::move(impl));
 }
 

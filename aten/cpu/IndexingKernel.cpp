@@ -95,8 +95,8 @@ struct WideShuffle {
 #endif
 
 template <typename Shuffle>
-void shuffle_rows(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t steps,
-                  const char* order) {
+void shuffle_vectors(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t steps,
+                     const char* order) {
   typename Shuffle::V row, places;
   std::memcpy(&places, order, sizeof(places));
   for (; steps > 0; --steps, to += to_step, from += from_step) {
@@ -108,7 +108,7 @@ void shuffle_rows(char* to, int64_t to_step, const char* from, int64_t from_step
 
 template <typename Shuffle>
 RowShuffle row_shuffle() {
-  return {sizeof(typename Shuffle::V), Shuffle::kUnit, &shuffle_rows<Shuffle>};
+  return {sizeof(typename Shuffle::V), Shuffle::kUnit, &shuffle_vectors<Shuffle>};
 }
 
 RowShuffle row_shuffle_kernel(int64_t size) {

@@ -11,7 +11,8 @@ namespace at::inline oploom_v1::native {
 
 // Each does nothing, and returns false, where it is not so. The index is int64 and dense, and the
 // tensors have one number of dimensions (at least 1); what is written to has no memory in common
-// with the others.
+// with the others. (Cold, since they are about one call, and what follows in it is compiled for
+// size with them.)
 
 // out = self[index] along dim; also false where an index is outside of self.
 OPLOOM_COLD bool take_positions(const TensorBase& out, const TensorBase& self, int64_t dim,
