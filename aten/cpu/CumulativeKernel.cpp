@@ -5,9 +5,9 @@
 #include <aten/cpu/Reduce.h>
 #include <aten/cpu/ReduceFunctions.h>
 #include <aten/cpu/Squares.h>
-#include <aten/cpu/Strips.h>
 #include <aten/cpu/vec/vec.h>
 #include <aten/stubs/ReduceOps.h>
+#include <aten/stubs/Strips.h>
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 #include <aten/cpu/ConvertRow.h>
 #include <aten/cpu/FarRows.h>
 #include <aten/cpu/ReduceFunctions.h>
-#include <aten/cpu/Strips.h>
 #include <aten/cpu/vec/math_exp.h>
+#include <aten/stubs/Strips.h>
 
 #include <algorithm>
 #include <cmath>

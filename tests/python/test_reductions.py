@@ -219,6 +219,32 @@ def main():
             print(dtype, operator, digest.hexdigest())
 
 
+@pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+def test_places_of_extremes_side_by_side(dtype):
+    for rows, columns in [(2, 40), (3, 600), (9, 5), (23, 33), (21, 700), (700, 10), (90, 65)]:
+        x = numbers((rows, columns), dtype)
+        if dtype in FLOATS:
+            x[rows // 2, columns // 3] = np.nan
+        turned = x.t().contiguous().t()
+        gaps = numbers((rows, 2 * columns), dtype)[:, ::2]
+        gaps.copy_(x)
+        wanted = wide_array(x)
+        for layout in (x, turned, gaps):
+            assert np.array_equal(layout.argmax(0).numpy(), wanted.argmax(0)), (rows, columns)
+            values, places = layout.min(0)
+            assert np.array_equal(places.numpy(), wanted.argmin(0)), (rows, columns)
+            assert np.array_equal(wide_array(values), wanted.min(0), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "uint8"])
+def test_place_of_the_extreme_of_many(dtype):
+    x = numbers((300_000,), dtype)
+    for place in (299_999, 170_001, 65_000, 3):  # the first of those that are there by then
+        x[place] = 9
+        assert x.argmax().item() == place
+        assert x[::2].argmax().item() == x.to(oploom.float64).numpy()[::2].argmax()
+
+
 @pytest.mark.parametrize("shape", [(257, 63), (600, 130), (301, 333), (120, 1152), (3, 90, 700)])
 def test_columns_are_the_same_however_many_threads_share_them(shape):
     x = oploom.tensor(np.random.default_rng(0).random(shape, dtype=np.float32))
