@@ -20,15 +20,16 @@ inline constexpr bool kJoinsRows =
 // What the loop of F over rows of T does with elements that are repeated.
 template <typename T, typename F, size_t kInputs>
 inline constexpr at::detail::Repeats kRepeatsOf =
-    kJoinsRows<T, F, kInputs>         ? at::detail::Repeats::JoinedRows
-    : vec::kReadsRepeated<T, kInputs> ? at::detail::Repeats::Rows
-                                      : at::detail::Repeats::No;
+    (vec::kReadsNumbers<T, F, kInputs> ? at::detail::Repeats::Numbers
+     : vec::kReadsRepeated<T, kInputs> ? at::detail::Repeats::Rows
+                                       : at::detail::Repeats::No) |
+    (kJoinsRows<T, F, kInputs> ? at::detail::Repeats::JoinsRows : at::detail::Repeats::No);
 
 // The loop that calls row(data, n, repeated) for each of its rows, and row(data, n, repeated,
 // length) for joined ones.
 template <at::detail::Repeats repeats, int kOperands, typename Row>
 auto row_by_row(const Row& row) {
-  if constexpr (repeats == at::detail::Repeats::JoinedRows) {
+  if constexpr (has(repeats, at::detail::Repeats::JoinsRows)) {
     return at::detail::row_by_row<kOperands>(row, row);
   } else {
     return at::detail::row_by_row<kOperands>(row);

@@ -60,6 +60,8 @@ constexpr int64_t kShortSameRowBytes = 192, kShortNarrowSameRowBytes = 384;
 // In place, rows of whole vectors take up to 1.25 times as long so from 384 bytes on.
 constexpr int64_t kShortJoinedBytes = 1024, kJoinedFrom = 16384;
 constexpr int64_t kShortJoinedInPlaceBytes = 320;
+// Rows in place whose ends cover the beginning of the next one; see are_read_behind_masks().
+constexpr int64_t kLongCoveredBytes = 448;
 // Where elements or rows are copied again and again.
 constexpr int64_t kShortRepeatedBytes = 2048;
 // Where operands would be copied together that are dense rows with gaps behind them, a loop that
@@ -123,15 +125,41 @@ int gathered_in_place(char* const* data, const int64_t* strides, const int64_t* 
   return found;
 }
 
+// How long rows are at most that are taken together beside elements that a loop reads once for each
+// row (measured). `lines`: its vectors are as long as cache lines; shorter ones take longer for
+// what is left of a row of narrow elements. Vectors that end in the middle of a line, too, where
+// they are written over in place.
+int64_t short_bytes_beside_numbers(int64_t bytes, int64_t largest, bool same_row, bool in_place,
+                                   bool joins, bool lines) {
+  const bool narrow = largest <= kNarrow;
+  if (same_row && lines) return narrow ? 96 : 64;
+  const int64_t behind = bytes % (lines ? kLineBytes : kLineBytes / 2);
+  if (behind == 0) return narrow ? 64 : 32;
+  const bool waits = behind != kLineBytes / 2 || bytes >= kLongCoveredBytes;
+  if (joins && in_place && waits) return kShortJoinedBytes;
+  if (narrow) return lines ? 256 : kShortNarrowBytes;
+  return lines ? 128 : 192;
+}
+
+// A loop, and what it says of itself.
+struct DenseRows {
+  DenseRowLoop loop;
+  Repeats repeats;
+  bool by_row;  // it takes a row at a time
+  bool waits;   // for memory
+};
+
 // Rows of which some are not dense, with buffers for those.
 void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* sizes, int outputs,
                            int operands, int64_t size0, int64_t size1, int64_t largest,
-                           uint32_t repeated, bool stream, bool waits, DenseRowLoop dense) {
+                           uint32_t repeated, bool stream, const DenseRows& kind,
+                           DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
   alignas(64) char buffers[kBuffersBytes];
   char* buffer[kMaxOperands];
   CastLoop move[kMaxOperands];
   const RepeatLoop repeat = get_repeat_loop();
+  const bool numbers = has(kind.repeats, Repeats::Numbers);
   Mode mode[kMaxOperands];
   bool columns = false, gathered = false, prepares = false, reads_rows = false;
   int buffered = 0, read_with_gaps = 0, written_with_gaps = 0;
@@ -150,7 +178,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
   for (int k = 0, next = 0; k < operands; ++k) {
     buffer[k] = buffers + (mode[k] == Mode::Dense ? 0 : next++ * bytes);
   }
-  const bool near = fetches_near(waits);
+  const bool near = fetches_near(kind.waits);
   const bool fetches = stream && columns;
   // Where it has rows to read as well, a Zen 5 is a fifth faster without the columns in between,
   // and a Cascade Lake an eighth where it has none.
@@ -231,7 +259,7 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
       // The buffer still holds the element if neither row nor piece needs another.
       if (mode[k] == Mode::Repeated && (outer[k] != 0 || i + j + r == 0)) {
         if (is_repeated(repeated, k)) {
-          repeat(buffer[k], kRepeatedBytes, place, 0, sizes[k], 1);
+          repeat(buffer[k], numbers ? sizes[k] : kRepeatedBytes, place, 0, sizes[k], 1);
         } else if (columns || i == 0) {
           move[k](buffer[k], sizes[k], place, 0, std::min(width, size0));
         }
@@ -286,9 +314,12 @@ void for_each_buffered_row(char** data, const int64_t* strides, const int64_t* s
 // Rows that are dense, or of one element each that the loop takes repeated.
 OPLOOM_NOINLINE void for_each_row_as_it_is(char** data, const int64_t* strides,
                                            const int64_t* sizes, int operands, int64_t size0,
-                                           int64_t size1, uint32_t repeated, DenseRowLoop dense) {
+                                           int64_t size1, uint32_t repeated, Repeats repeats,
+                                           DenseRowLoop dense) {
   const int64_t* outer = strides + operands;
-  if (repeated == 0) return dense(data, outer, size0, size1, repeated);
+  if (repeated == 0 || has(repeats, Repeats::Numbers)) {
+    return dense(data, outer, size0, size1, repeated);
+  }
   constexpr int64_t kBlock = 32;
   alignas(64) char elements[kMaxOperands][kBlock * kRepeatedBytes];
   const RepeatLoop repeat = get_repeat_loop();
@@ -326,10 +357,11 @@ OPLOOM_NOINLINE void for_each_row_as_it_is(char** data, const int64_t* strides,
 // on a Zen 4. Not so with shorter vectors (measured).
 bool are_read_behind_masks(char* const* data, const int64_t* strides, const int64_t* sizes,
                            int outputs, int operands, int64_t size0, int64_t size1) {
-  constexpr int64_t kLongBytes = 448, kFewestRows = 8;
+  constexpr int64_t kFewestRows = 8;
   const int64_t bytes = size0 * sizes[0], step = strides[operands];
   const int64_t covered = (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
-  if (step < bytes || step >= covered || bytes >= kLongBytes || size1 < kFewestRows) return false;
+  if (step < bytes || step >= covered || bytes >= kLongCoveredBytes || size1 < kFewestRows)
+    return false;
   for (int k = outputs; k < operands; ++k) {
     if (data[k] == data[0] && strides[k] != 0 && strides[operands + k] == step)
       return has_line_vectors();
@@ -340,7 +372,7 @@ bool are_read_behind_masks(char* const* data, const int64_t* strides, const int6
 // for_each_row_as_it_is() for every second of some rows, and for those between them then.
 OPLOOM_COLD void for_each_second_row(char** data, const int64_t* strides, const int64_t* sizes,
                                      int operands, int64_t size0, int64_t size1, uint32_t repeated,
-                                     DenseRowLoop dense) {
+                                     Repeats repeats, DenseRowLoop dense) {
   constexpr int64_t kNear = 16384;  // bytes that stay in the first-level cache
   const int64_t* outer = strides + operands;
   const int64_t block = std::max<int64_t>(1, kNear / outer[0]);
@@ -353,7 +385,7 @@ OPLOOM_COLD void for_each_second_row(char** data, const int64_t* strides, const 
       char* at[kMaxOperands];
       for (int k = 0; k < operands; ++k) at[k] = data[k] + (j + first) * outer[k];
       for_each_row_as_it_is(at, twice, sizes, operands, size0, (rows + 1 - first) / 2, repeated,
-                            dense);
+                            repeats, dense);
     }
   }
 }
@@ -414,14 +446,6 @@ bool is_output_transposed(char* const* data, const int64_t* strides, const int64
   return transposed;
 }
 
-// A loop, and what it says of itself.
-struct DenseRows {
-  DenseRowLoop loop;
-  Repeats repeats;
-  bool by_row;  // it takes a row at a time
-  bool waits;   // for memory
-};
-
 // The loop that calls row(data, n, repeated) for each of its rows.
 template <typename Row>
 auto row_by_row(int operands, const Row& row) {
@@ -456,7 +480,8 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   bool in_order = true;
   bool merges = true;
   bool same_row = false;
-  bool joins = kind.repeats == Repeats::JoinedRows && !stream;
+  const bool may_join = has(kind.repeats, Repeats::JoinsRows);
+  bool joins = may_join && !stream;
   uint32_t repeated = 0;
   int apart = 0;
   bool writes_apart = false;
@@ -494,14 +519,19 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   int64_t short_bytes = kShortRowBytes;
   if (merges) {
     const bool loop_repeats = !stream && as_it_is && repeated != 0;
-    if (!loop_repeats) short_bytes = kShortRepeatedBytes;
-    if (loop_repeats && largest <= kNarrow) short_bytes = kShortNarrowBytes;
-    if (loop_repeats && same_row && kind.repeats == Repeats::JoinedRows) {
-      short_bytes = largest <= kNarrow ? kShortNarrowSameRowBytes : kShortSameRowBytes;
-    }
-    if (joins) {
-      const bool in_place = data[outputs] == data[0], whole = size0 * largest % kJoinedBytes == 0;
+    const bool in_place = data[outputs] == data[0];
+    const int64_t bytes = size0 * largest;
+    if (!loop_repeats) {
+      short_bytes = kShortRepeatedBytes;
+    } else if (has(kind.repeats, Repeats::Numbers)) {
+      short_bytes = short_bytes_beside_numbers(bytes, largest, same_row, in_place, joins, may_join);
+    } else if (joins) {
+      const bool whole = bytes % kJoinedBytes == 0;
       short_bytes = in_place && whole ? kShortJoinedInPlaceBytes : kShortJoinedBytes;
+    } else if (same_row && may_join) {
+      short_bytes = largest <= kNarrow ? kShortNarrowSameRowBytes : kShortSameRowBytes;
+    } else if (largest <= kNarrow) {
+      short_bytes = kShortNarrowBytes;
     }
   }
   // Transposed operands that come from memory are worth buffers for more rows than short ones have.
@@ -557,11 +587,11 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     if (size0 == 1) repeated = 0;
     const bool by_turns =
         are_read_behind_masks(data, strides, sizes, outputs, operands, size0, size1);
-    (by_turns ? for_each_second_row : for_each_row_as_it_is)(data, strides, sizes, operands, size0,
-                                                             size1, repeated, rows_loop);
+    (by_turns ? for_each_second_row : for_each_row_as_it_is)(
+        data, strides, sizes, operands, size0, size1, repeated, kind.repeats, rows_loop);
   } else {
     for_each_buffered_row(data, strides, sizes, outputs, operands, size0, size1, largest, repeated,
-                          stream, kind.waits, rows_loop);
+                          stream, kind, rows_loop);
   }
   if (in_pieces) stream_fence();
 }
@@ -691,6 +721,7 @@ struct Unconverted : TensorIteratorBase {
 // See Note [Casts]. Converting dense rows, and not what lies anyhow, is fast.
 void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kind) {
   const DenseRowLoop dense = kind.loop;
+  const bool numbers = has(kind.repeats, Repeats::Numbers);
   bool repeats = kind.repeats != Repeats::No;
   Unconverted as_is(iter);
   const int outputs = iter.noutputs(), operands = iter.ntensors();
@@ -735,7 +766,9 @@ void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kin
         if (op.load != nullptr) {
           const int64_t size = iter.element_size(k);
           op.load(buffer, size, at[k], sizes[k], is_repeated(repeated, k) ? 1 : count);
-          if (is_repeated(repeated, k)) repeat(buffer, kRepeatedBytes, buffer, 0, size, 1);
+          if (!numbers && is_repeated(repeated, k)) {
+            repeat(buffer, kRepeatedBytes, buffer, 0, size, 1);
+          }
         }
         at[k] = buffer;
         buffer += piece * iter.element_size(k);
@@ -749,8 +782,8 @@ void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kin
     }
   };
   const auto convert = row_by_row(operands, convert_row);
-  for_each_row_of(as_is, sizes,
-                  {convert, repeats ? Repeats::Rows : Repeats::No, /*by_row=*/true, kind.waits});
+  const Repeats converts = numbers ? Repeats::Numbers : repeats ? Repeats::Rows : Repeats::No;
+  for_each_row_of(as_is, sizes, {convert, converts, /*by_row=*/true, kind.waits});
 }
 
 // All but small calls after a short cut.

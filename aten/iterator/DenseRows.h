@@ -24,9 +24,9 @@ namespace at::inline oploom_v1::detail {
 // output that the cache cannot hold is computed in small pieces, which are copied past the cache.
 // Rows of another dtype than the kernel's are converted when they are dense.
 // Loops that go by vectors read a vector again and again where an element stands for a whole row:
-// they get kRepeatedBytes of it (Cast.h), and bit k of `repeated` is set for operand k. Some take
-// many rows as one; see Note [Joined rows].
-// All this is compiled once, and not for each operator, dtype and instruction set.
+// they get kRepeatedBytes of it (Cast.h), and bit k of `repeated` is set for operand k; or they
+// read that element alone, once for a row. Some take many rows as one; see Note [Joined rows]. All
+// this is compiled once, and not for each operator, dtype and instruction set.
 //
 // `data` points to the first elements of `operands` operands, `outputs` outputs first; `strides`
 // holds their inner and then their outer strides (bytes), as in TensorIteratorBase::loop2d_t;
@@ -48,9 +48,15 @@ inline constexpr int64_t kJoinedBytes = 64;
 inline constexpr int kJoinedShift = kMaxOperands;
 constexpr int64_t joined_length(uint32_t repeated) { return repeated >> kJoinedShift; }
 
-// What a loop does with `repeated`: nothing, read rows of elements that are repeated, or that and
-// join rows.
-enum class Repeats : uint8_t { No, Rows, JoinedRows };
+// What a loop does with `repeated`: nothing, or it reads vectors of elements that are repeated, or
+// reads the element alone, which nobody has to repeat then; and it may join rows.
+enum class Repeats : uint8_t { No = 0, Rows = 1, Numbers = 2, JoinsRows = 4 };
+constexpr Repeats operator|(Repeats a, Repeats b) {
+  return static_cast<Repeats>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
+constexpr bool has(Repeats repeats, Repeats what) {
+  return (static_cast<uint8_t>(repeats) & static_cast<uint8_t>(what)) != 0;
+}
 
 // Whether rows of n elements of a transposed operand are long enough for a buffer of hundreds of
 // them to be worth it where memory is far away (measured).

@@ -95,8 +95,9 @@ void run_expression(TensorIteratorBase& iter, const ExpressionKernel& kernel,
     const auto run = [&](char* const* row, int64_t n, uint32_t repeated) {
       convert(loop, row, n, repeated, numbers);
     };
+    using at::detail::Repeats;
     at::detail::for_each_dense_row(iter, operands, run,
-                                   std::min(repeats, at::detail::Repeats::Rows));
+                                   repeats == Repeats::No ? Repeats::No : Repeats::Rows);
   } else {
     const auto run = [&](char* const* data, const int64_t* steps, int64_t n, int64_t rows,
                          uint32_t repeated) { loop(data, steps, n, rows, repeated, numbers); };

@@ -318,14 +318,17 @@ Layout layout(Kind kind, int64_t size0, int64_t size1) {
 
 __extension__ using Wide = unsigned __int128;  // as large as the largest element
 
-// Element i of row k: where it is repeated, of the kRepeatedBytes that there are of it, and where
-// rows of `length` are joined of the kJoinedBytes that there are of it for each.
+// Element i of row k: where it is repeated, of the kRepeatedBytes that there are of it, or of one
+// as a number, and where rows of `length` are joined of the kJoinedBytes that there are of it for
+// each.
 template <typename T>
-T element(char* const* row, int k, int64_t i, uint32_t repeated, int64_t length = 0) {
+T element(at::detail::Repeats repeats, char* const* row, int k, int64_t i, uint32_t repeated,
+          int64_t length = 0) {
   constexpr int64_t kElements = at::detail::kRepeatedBytes / int64_t{sizeof(T)};
   constexpr int64_t kJoined = at::detail::kJoinedBytes / int64_t{sizeof(T)};
   if ((repeated >> k & 1) != 0) {
-    i = length == 0 ? i % kElements : i / length * kJoined + i % kJoined;
+    const int64_t elements = has(repeats, at::detail::Repeats::Numbers) ? 1 : kElements;
+    i = length == 0 ? i % elements : i / length * kJoined + i % kJoined;
   }
   return reinterpret_cast<const T*>(row[k])[i];
 }
@@ -362,22 +365,27 @@ void check_rows(Kind out_kind, Kind a_kind, Kind b_kind, Kind c_kind, int64_t si
     }
   }
   using at::detail::Repeats;
-  for (const auto& [repeats, by_row, near] : {std::tuple(Repeats::No, false, false),
-                                              {Repeats::No, true, false},
-                                              {Repeats::Rows, false, false},
-                                              {Repeats::Rows, true, true},
-                                              {Repeats::JoinedRows, false, false}}) {
-    if (repeats == Repeats::JoinedRows && sizeof(T) != sizeof(C)) continue;
+  for (const auto& [repeats, by_row, near] :
+       {std::tuple(Repeats::No, false, false),
+        {Repeats::No, true, false},
+        {Repeats::Rows, false, false},
+        {Repeats::Rows, true, true},
+        {Repeats::Numbers, false, true},
+        {Repeats::Numbers, true, false},
+        {Repeats::Rows | Repeats::JoinsRows, false, false},
+        {Repeats::Numbers | Repeats::JoinsRows, false, true}}) {
+    if (has(repeats, Repeats::JoinsRows) && sizeof(T) != sizeof(C)) continue;
     const at::detail::NearFetchesGuard guard(near, near, near);
     memory[0] = before;
     data[0] = memory[0].data();
     bool fills_vectors = true;
-    const auto add = [&](char* const* row, int64_t n, uint32_t repeated, auto... length) {
+    const auto add = [&, kind = repeats](char* const* row, int64_t n, uint32_t repeated,
+                                         auto... length) {
       for (int64_t i = 0; i < n; ++i) {
         reinterpret_cast<T*>(row[0])[i] =
-            static_cast<T>(element<T>(row, 1, i, repeated, length...) +
-                           element<T>(row, 2, i, repeated, length...) +
-                           static_cast<T>(element<C>(row, 3, i, repeated, length...)));
+            static_cast<T>(element<T>(kind, row, 1, i, repeated, length...) +
+                           element<T>(kind, row, 2, i, repeated, length...) +
+                           static_cast<T>(element<C>(kind, row, 3, i, repeated, length...)));
       }
       if constexpr (sizeof...(length) > 0) {
         fills_vectors = fills_vectors && n % (at::detail::kJoinedBytes / sizeof(T)) == 0;
