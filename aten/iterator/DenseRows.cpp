@@ -56,6 +56,8 @@ constexpr int64_t kNarrow = 2;
 // Where the loop repeats elements and an input is one row for all, which would be copied again and
 // again; of loops that could join rows, had they no such input. Others take up to twice as long so.
 constexpr int64_t kShortSameRowBytes = 192, kShortNarrowSameRowBytes = 384;
+// Where an input is one row for all of so few that it would be copied for about as many.
+constexpr int64_t kFewSameRowsBytes = 65536;
 // Where the loop joins rows, of so many bytes in all at least: it has two calls for fewer rows.
 // In place, rows of whole vectors take up to 1.25 times as long so from 384 bytes on.
 constexpr int64_t kShortJoinedBytes = 1024, kJoinedFrom = 16384;
@@ -125,18 +127,16 @@ int gathered_in_place(char* const* data, const int64_t* strides, const int64_t* 
   return found;
 }
 
-// How long rows are at most that are taken together beside elements that a loop reads once for each
-// row (measured). `lines`: its vectors are as long as cache lines; shorter ones take longer for
-// what is left of a row of narrow elements. Vectors that end in the middle of a line, too, where
-// they are written over in place.
-int64_t short_bytes_beside_numbers(int64_t bytes, int64_t largest, bool same_row, bool in_place,
-                                   bool joins, bool lines) {
+// How long rows are at most that are taken together where nothing would be written out for a loop
+// that goes from row to row (measured). `lines`: its vectors are as long as cache lines; shorter
+// ones take longer for what is left of a row of narrow elements. Vectors that end in the middle of
+// a line, too, where they are written over in place.
+int64_t short_bytes_row_by_row(int64_t bytes, int64_t largest, bool in_place, bool lines) {
   const bool narrow = largest <= kNarrow;
-  if (same_row && lines) return narrow ? 96 : 64;
   const int64_t behind = bytes % (lines ? kLineBytes : kLineBytes / 2);
   if (behind == 0) return narrow ? 64 : 32;
-  const bool waits = behind != kLineBytes / 2 || bytes >= kLongCoveredBytes;
-  if (joins && in_place && waits) return kShortJoinedBytes;
+  if (in_place && (behind != kLineBytes / 2 || bytes >= kLongCoveredBytes))
+    return kShortJoinedBytes;
   if (narrow) return lines ? 256 : kShortNarrowBytes;
   return lines ? 128 : 192;
 }
@@ -518,13 +518,16 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
   const bool one_by_one = as_it_is && apart > 0 && size0 * largest >= apart_bytes;
   int64_t short_bytes = kShortRowBytes;
   if (merges) {
-    const bool loop_repeats = !stream && as_it_is && repeated != 0;
     const bool in_place = data[outputs] == data[0];
     const int64_t bytes = size0 * largest;
-    if (!loop_repeats) {
-      short_bytes = kShortRepeatedBytes;
+    if (stream || !as_it_is || repeated == 0) {
+      const bool few = !stream && as_it_is && same_row && size1 * bytes <= kFewSameRowsBytes;
+      short_bytes = few && !kind.by_row && largest > kNarrow
+                        ? short_bytes_row_by_row(bytes, largest, in_place, has_line_vectors())
+                        : kShortRepeatedBytes;
     } else if (has(kind.repeats, Repeats::Numbers)) {
-      short_bytes = short_bytes_beside_numbers(bytes, largest, same_row, in_place, joins, may_join);
+      short_bytes = short_bytes_row_by_row(bytes, largest, in_place && joins, may_join);
+      if (same_row && may_join) short_bytes = largest <= kNarrow ? 96 : 64;
     } else if (joins) {
       const bool whole = bytes % kJoinedBytes == 0;
       short_bytes = in_place && whole ? kShortJoinedInPlaceBytes : kShortJoinedBytes;
@@ -782,8 +785,8 @@ void for_each_converted_row(const TensorIteratorBase& iter, const DenseRows& kin
     }
   };
   const auto convert = row_by_row(operands, convert_row);
-  const Repeats converts = numbers ? Repeats::Numbers : repeats ? Repeats::Rows : Repeats::No;
-  for_each_row_of(as_is, sizes, {convert, converts, /*by_row=*/true, kind.waits});
+  for_each_row_of(as_is, sizes,
+                  {convert, repeats ? Repeats::Rows : Repeats::No, /*by_row=*/true, kind.waits});
 }
 
 // All but small calls after a short cut.
