@@ -538,63 +538,96 @@ void fill_rows(char* to, int64_t to_stride, int64_t bytes, const char* elements,
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 // Rows of a few bytes that become dense ones, such as pixels that are reversed, or lose a channel:
 // as many at a time as lie within 16 bytes of either operand, by a shuffle of these. Elements have
-// one or two bytes. False where the rows are too few, or too long.
-OPLOOM_NOINLINE bool shuffle_rows(char* to, const char* from, const int64_t* strides, int64_t size,
-                                  int64_t size0, int64_t size1) {
-  constexpr int64_t kBytes = 16, kFewest = 3;
-  const int64_t row = size0 * size, inner = strides[1], outer = strides[3];
-  const int64_t reach = (size0 - 1) * std::abs(inner) + size;  // of the bytes of a row of the input
-  const int64_t spare = kBytes - reach;
-  if (strides[0] != size || strides[2] != row || spare < 0 || outer == 0) return false;
-  if (std::abs(outer) > spare || size1 < kBytes) return false;
-  // As many rows fill 16 bytes of the output, and lie within as many of the input behind another.
-  // Short divisions take a fraction of what long ones take.
-  const int64_t filled = static_cast<int>(kBytes) / static_cast<int>(row);
-  const int64_t further = static_cast<int>(spare) / static_cast<int>(std::abs(outer));
-  const int64_t rows = std::min(filled, further + 1), bytes = rows * row;
-  if (rows < kFewest || bytes < kBytes / 2) return false;
-  // From the first element of a row to the first byte of it, and of `rows` rows.
-  const int64_t back = std::min<int64_t>(inner, 0) * (size0 - 1);
-  const int64_t first = back + std::min<int64_t>(outer, 0) * (rows - 1);
-  alignas(kBytes) int8_t order[kBytes] = {};
-  int8_t* place = order;
-  for (int64_t j = 0; j < rows; ++j) {
-    for (int64_t i = 0; i < size0; ++i) {
-      for (int64_t byte = 0; byte < size; ++byte) {
-        *place++ = static_cast<int8_t>(j * outer + i * inner + byte - first);
+// one or two bytes. What is worked out for it serves all calls of an iterator.
+class ShortRowShuffle {
+ public:
+  ShortRowShuffle(const int64_t* strides, int64_t size, int64_t size0) : size0_(size0) {
+    std::copy_n(strides, 4, strides_);
+    constexpr int64_t kFewest = 3;
+    const int64_t inner = strides[1], outer = strides[3];
+    row_ = size0 * size;
+    reach_ = (size0 - 1) * std::abs(inner) + size;
+    spare_ = kBytes - reach_;
+    if (size > 2 || strides[0] != size || strides[2] != row_ || spare_ < 0 || outer == 0) return;
+    if (std::abs(outer) > spare_) return;
+    // As many rows fill 16 bytes of the output, and lie within as many of the input behind another.
+    // Short divisions take a fraction of what long ones take.
+    filled_ = static_cast<int>(kBytes) / static_cast<int>(row_);
+    further_ = static_cast<int>(spare_) / static_cast<int>(std::abs(outer));
+    const int64_t rows = std::min(filled_, further_ + 1);
+    if (rows < kFewest || rows * row_ < kBytes / 2) return;
+    back_ = std::min<int64_t>(inner, 0) * (size0 - 1);
+    first_ = back_ + std::min<int64_t>(outer, 0) * (rows - 1);
+    int8_t* place = order_;
+    for (int64_t j = 0; j < rows; ++j) {
+      for (int64_t i = 0; i < size0; ++i) {
+        for (int64_t byte = 0; byte < size; ++byte) {
+          *place++ = static_cast<int8_t>(j * outer + i * inner + byte - first_);
+        }
       }
     }
+    rows_ = rows;
   }
-  const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(order));
-  // Rows from j on, where too little is there to be read, or to be written over, behind them.
-  const char* const end = from + back + std::max<int64_t>(outer, 0) * (size1 - 1) + reach;
-  const auto move_at_end = [=](int64_t j) {
-    const char* place = from + j * outer + first;
-    const int64_t behind = std::max<int64_t>(place + kBytes - end, 0);
-    __m128i part;
-    std::memcpy(&part, place - behind, kBytes);
-    part = _mm_shuffle_epi8(part, _mm_add_epi8(shuffle, _mm_set1_epi8(static_cast<char>(behind))));
-    char moved[kBytes];
-    std::memcpy(moved, &part, kBytes);
-    std::memcpy(to + j * row, moved, kBytes / 2);
-    std::memcpy(to + j * row + bytes - kBytes / 2, moved + bytes - kBytes / 2, kBytes / 2);
-  };
-  const int64_t above = further + (further * std::abs(outer) < spare ? 1 : 0);
-  const int64_t rest =
-      std::max(filled + (filled * row < kBytes ? 1 : 0), outer > 0 ? above + 1 : 0);
-  int64_t j = 0;
-  for (; outer < 0 && j < above; j += rows) move_at_end(std::min(j, size1 - rows));
-  for (; j + rest <= size1; j += rows) {
-    __m128i part;
-    std::memcpy(&part, from + j * outer + first, kBytes);
-    part = _mm_shuffle_epi8(part, shuffle);
-    std::memcpy(to + j * row, &part, kBytes);
+
+  // Whether it is one for rows of so many elements with these strides.
+  bool is_for(const int64_t* strides, int64_t size0) const {
+    return size0 == size0_ && std::equal(strides_, strides_ + 4, strides);
   }
-  for (; j < size1; j += rows) move_at_end(std::min(j, size1 - rows));
-  return true;
-}
+
+  // Copies size1 rows. False where they are too few, or too long.
+  OPLOOM_NOINLINE bool run(char* to, const char* from, int64_t size1) const {
+    if (rows_ == 0 || size1 < kBytes) return false;
+    const int64_t outer = strides_[3], bytes = rows_ * row_;
+    const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(order_));
+    // Rows from j on, where too little is there to be read, or to be written over, behind them.
+    const char* const end = from + back_ + std::max<int64_t>(outer, 0) * (size1 - 1) + reach_;
+    const auto move_at_end = [&](int64_t j) {
+      const char* place = from + j * outer + first_;
+      const int64_t behind = std::max<int64_t>(place + kBytes - end, 0);
+      __m128i part;
+      std::memcpy(&part, place - behind, kBytes);
+      part =
+          _mm_shuffle_epi8(part, _mm_add_epi8(shuffle, _mm_set1_epi8(static_cast<char>(behind))));
+      char moved[kBytes];
+      std::memcpy(moved, &part, kBytes);
+      std::memcpy(to + j * row_, moved, kBytes / 2);
+      std::memcpy(to + j * row_ + bytes - kBytes / 2, moved + bytes - kBytes / 2, kBytes / 2);
+    };
+    const int64_t above = further_ + (further_ * std::abs(outer) < spare_ ? 1 : 0);
+    const int64_t rest =
+        std::max(filled_ + (filled_ * row_ < kBytes ? 1 : 0), outer > 0 ? above + 1 : 0);
+    int64_t j = 0;
+    for (; outer < 0 && j < above; j += rows_) move_at_end(std::min(j, size1 - rows_));
+    const char* source = from + j * outer + first_;
+    char* target = to + j * row_;
+    const int64_t step = rows_ * outer;
+    for (; j + rest <= size1; j += rows_, source += step, target += bytes) {
+      __m128i part;
+      std::memcpy(&part, source, kBytes);
+      part = _mm_shuffle_epi8(part, shuffle);
+      std::memcpy(target, &part, kBytes);
+    }
+    for (; j < size1; j += rows_) move_at_end(std::min(j, size1 - rows_));
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kBytes = 16;
+  int64_t strides_[4], size0_;
+  int64_t rows_ = 0;  // that are moved together; 0 if they can't be
+  // Bytes of a row of the output, and that one of the input spans; how many more it may span.
+  int64_t row_, reach_, spare_;
+  int64_t filled_, further_;
+  // From the first element of a row to the first byte of it, and of `rows_` rows.
+  int64_t back_, first_;
+  alignas(kBytes) int8_t order_[kBytes] = {};
+};
 #else
-bool shuffle_rows(char*, const char*, const int64_t*, int64_t, int64_t, int64_t) { return false; }
+struct ShortRowShuffle {
+  ShortRowShuffle(const int64_t*, int64_t, int64_t) {}
+  bool is_for(const int64_t*, int64_t) const { return true; }
+  bool run(char*, const char*, int64_t) const { return false; }
+};
 #endif
 
 // Where what lies between two elements of a row of the input are elements of other rows, few of
@@ -636,6 +669,9 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
       !stream && iter.numel() * to_size >= 4 << 20 && iter.ndim() >= 2 &&
       (to_size < 4 || (to_size == 4 && std::min(iter.shape()[0], iter.shape()[1]) >= 1024));
   const int64_t sizes[] = {to_size, to_size};
+  const auto stride = [&](int k, int d) { return d < iter.ndim() ? iter.strides(k)[d] : 0; };
+  const int64_t first_strides[] = {stride(0, 0), stride(1, 0), stride(0, 1), stride(1, 1)};
+  const ShortRowShuffle shuffle(first_strides, to_size, iter.ndim() > 0 ? iter.shape()[0] : 0);
   const auto move = [&](char** data, const int64_t* strides, int64_t size0, int64_t size1) {
     constexpr int64_t kShort = 8, kLongFill = 4096, kFetched = 2048;
     // Rows of one element each are filled; short ones are columns of an operand.
@@ -661,9 +697,12 @@ void copy_kernel(TensorIteratorBase& iter, bool /*non_blocking*/) {
     }
     // Elements that are as long as rows of a power of two are moved by vectors.
     const bool odd = strides[1] != to_size || !std::has_single_bit(static_cast<uint64_t>(bytes));
-    if (to_size <= 2 && bytes <= 8 && odd &&
-        shuffle_rows(data[0], data[1], strides, to_size, size0, size1)) {
-      return;
+    if (to_size <= 2 && bytes <= 8 && odd) {
+      const bool moved =
+          shuffle.is_for(strides, size0)
+              ? shuffle.run(data[0], data[1], size1)
+              : ShortRowShuffle(strides, to_size, size0).run(data[0], data[1], size1);
+      if (moved) return;
     }
     if (strides[0] == to_size && strides[1] == to_size && bytes >= 4 && size1 >= kShort) {
       return copy_rows_kernel(data[0], strides[2], data[1], strides[3], static_cast<size_t>(bytes),

@@ -76,6 +76,7 @@ constexpr int64_t kSize = 8, kUnconverted = 2;
 // Where indices and rows lie behind the values. Whatever the size of a number, what is read is in
 // no page just before the place that was written last in another, for which it would wait.
 constexpr int64_t kIndicesAt = 4096 + 1088, kRowsAt = 2 * 4096 + 1280;
+static_assert(kPadded * kSize <= kIndicesAt && kIndicesAt + kPadded * kSize <= kRowsAt);
 
 class IndexReducer {
  public:

@@ -226,17 +226,17 @@ OPLOOM_ALWAYS_INLINE void store_together(const Results& results, int64_t i, int6
 // Whether a loop of two inputs over rows of T reads an element that stands for a whole row once,
 // into a register, and is made for each of them. (Products of bytes took 1.1 times as long so.)
 template <typename T, typename F, size_t kInputs>
-inline constexpr bool kReadsNumbers =
-    kInputs == 2 &&
-    Rows<T>::V::kInRegister&& std::is_arithmetic_v<T>&& kInTurn<F>&& kComputedTogether<F> == 2 &&
-    !requires {
-  F::kTwoForms;
-};
+constexpr bool reads_numbers() {
+  if (kInputs != 2 || !std::is_arithmetic_v<T> || sizeof(T) == 1) return false;
+  return Rows<T>::V::kInRegister && kInTurn<F> && !requires { F::kTwoForms; };
+}
+template <typename T, typename F, size_t kInputs>
+inline constexpr bool kReadsNumbers = reads_numbers<T, F, kInputs>();
 
 // Such a loop of f(a vector of the first row, one of the second), for kReadsNumbers.
 template <typename T, typename F, typename Store>
-OPLOOM_ALWAYS_INLINE void for_each_vec_beside_numbers(int64_t n, const F& f, const T* a, const T* b,
-                                                      const Store& store, uint32_t repeated) {
+OPLOOM_ALWAYS_INLINE void for_each_vec_of_two(int64_t n, const F& f, const T* a, const T* b,
+                                              const Store& store, uint32_t repeated) {
   using V = typename Rows<T>::V;
   constexpr int64_t kStep = V::size();
   const auto run = [&](const auto& compute) OPLOOM_ALWAYS_INLINE_LAMBDA {
@@ -283,7 +283,7 @@ OPLOOM_ALWAYS_INLINE void for_each_vec(int64_t n, const F& f, const T* const* in
   constexpr size_t kInputs = sizeof...(I);
   int64_t i = 0;
   if constexpr (kReadsNumbers<T, F, kInputs>) {
-    for_each_vec_beside_numbers<T>(n, f, in[0], in[1], store, repeated);
+    for_each_vec_of_two<T>(n, f, in[0], in[1], store, repeated);
   } else if constexpr (R::V::kInRegister) {
     constexpr int64_t kTogether = kComputedTogether<F>;
     constexpr bool kPairs = kTakesPairs<T, Store>;
