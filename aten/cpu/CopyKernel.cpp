@@ -548,8 +548,8 @@ class ShortRowShuffle {
     row_ = size0 * size;
     reach_ = (size0 - 1) * std::abs(inner) + size;
     spare_ = kBytes - reach_;
-    if (size > 2 || strides[0] != size || strides[2] != row_ || spare_ < 0 || outer == 0) return;
-    if (std::abs(outer) > spare_) return;
+    if (size > 2 || row_ > kBytes || strides[0] != size || strides[2] != row_) return;
+    if (outer == 0 || std::abs(outer) > spare_) return;
     // As many rows fill 16 bytes of the output, and lie within as many of the input behind another.
     // Short divisions take a fraction of what long ones take.
     filled_ = static_cast<int>(kBytes) / static_cast<int>(row_);
