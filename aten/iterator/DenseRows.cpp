@@ -56,7 +56,8 @@ constexpr int64_t kNarrow = 2;
 // Where the loop repeats elements and an input is one row for all, which would be copied again and
 // again; of loops that could join rows, had they no such input. Others take up to twice as long so.
 constexpr int64_t kShortSameRowBytes = 192, kShortNarrowSameRowBytes = 384;
-// Where an input is one row for all of so few that it would be copied for about as many.
+// Where an input is one row for all of so few that it would be copied for about as many; of loops
+// that wait for memory (others take up to 1.4 times as long, for what is left of each row).
 constexpr int64_t kFewSameRowsBytes = 65536;
 // Where the loop joins rows, of so many bytes in all at least: it has two calls for fewer rows.
 // In place, rows of whole vectors take up to 1.25 times as long so from 384 bytes on.
@@ -522,7 +523,7 @@ void for_each_row_of_kind(char** data, const int64_t* strides, const int64_t* si
     const int64_t bytes = size0 * largest;
     if (stream || !as_it_is || repeated == 0) {
       const bool few = !stream && as_it_is && same_row && size1 * bytes <= kFewSameRowsBytes;
-      short_bytes = few && !kind.by_row && largest > kNarrow
+      short_bytes = few && kind.waits && !kind.by_row && largest > kNarrow
                         ? short_bytes_row_by_row(bytes, largest, in_place, has_line_vectors())
                         : kShortRepeatedBytes;
     } else if (has(kind.repeats, Repeats::Numbers)) {
